@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# hotset_bpf(NAME): compiles bpf/NAME.bpf.c with clang and wraps it into the skeleton header NAME.skel.h.
+#
+# The kernel types come from bpf/kernel_types.h and are relocated against the running kernel when the program is
+# loaded (CO-RE), so neither the build host's BTF nor a generated vmlinux.h is needed.
+find_program(HOTSET_BPF_CLANG NAMES clang clang-19 clang-16 clang-15 clang-14 REQUIRED)
+find_program(HOTSET_BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin REQUIRED)
+
+function(hotset_bpf name)
+  set(source "${CMAKE_CURRENT_SOURCE_DIR}/${name}.bpf.c")
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o")
+  set(skeleton "${CMAKE_CURRENT_BINARY_DIR}/${name}.skel.h")
+  file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.h")
+  add_custom_command(
+    OUTPUT "${object}"
+    COMMAND
+      ${HOTSET_BPF_CLANG} -target bpf -mcpu=v2 -O2 -g -Wall -Wextra -Werror -Wno-unused-parameter
+      -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -D__TARGET_ARCH_x86 -I${CMAKE_CURRENT_SOURCE_DIR} -I${LIBBPF_INCLUDEDIR}
+      -isystem /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c "${source}" -o "${object}"
+    DEPENDS "${source}" ${headers}
+    COMMENT "BPF object ${name}.bpf.o"
+    VERBATIM)
+  add_custom_command(
+    OUTPUT "${skeleton}"
+    COMMAND ${HOTSET_BPFTOOL} gen skeleton "${object}" name ${name}_bpf > "${skeleton}"
+    DEPENDS "${object}"
+    COMMENT "BPF skeleton ${name}.skel.h"
+    VERBATIM)
+  add_custom_target(${name}_skeleton DEPENDS "${skeleton}")
+  add_library(${name}_bpf INTERFACE)
+  add_dependencies(${name}_bpf ${name}_skeleton)
+  # A generated header is not held to our warnings.
+  target_include_directories(${name}_bpf SYSTEM INTERFACE "${CMAKE_CURRENT_BINARY_DIR}")
+  target_include_directories(${name}_bpf INTERFACE "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name}_bpf INTERFACE PkgConfig::LIBBPF)
+endfunction()

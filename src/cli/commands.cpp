@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of commands, and the one place where a command line becomes a call and an error becomes text.
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iterator>
+
+#include "base/interrupt.h"
+#include "cli/command.h"
+
+namespace hotset {
+namespace {
+
+constexpr std::array<Command, 0> kCommands{};
+
+struct Declared {
+  CLI::App* app;
+  Action action;
+};
+
+// Everything behind a bare "--" belongs to the target, whatever it looks like: cut it off before CLI11 sees it.
+Tail cut_tail(std::vector<std::string>& arguments) {
+  auto dashes = std::ranges::find(arguments, "--");
+  if (dashes == arguments.end()) return {};
+  Tail tail(std::next(dashes), arguments.end());
+  arguments.erase(dashes, arguments.end());
+  return tail;
+}
+
+// Notes and warnings go to stderr, with colour only on a terminal; stdout carries results alone.
+void set_up_log() {
+  auto log = spdlog::stderr_color_st("hotset");
+  log->set_pattern("hotset: %^%v%$");
+  spdlog::set_default_logger(log);
+}
+
+int report(const Error& error) {
+  spdlog::error("{}", to_sentence(error));
+  return static_cast<int>(error.code);
+}
+
+} // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+int run(int argc, char** argv) {
+  set_up_log();
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const Tail tail = cut_tail(arguments);
+
+  CLI::App app{"hotset: how much memory is in use right now, and how sure that is"};
+  app.set_version_flag("--version", std::string("hotset " HOTSET_VERSION));
+  app.require_subcommand(1);
+  std::vector<Declared> declared;
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    declared.push_back({sub, command.declare(*sub, tail)});
+  }
+
+  try {
+    std::ranges::reverse(arguments); // CLI11 takes them from the back
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ErrorCode::usage);
+  }
+
+  catch_interrupts();
+  for (const Declared& command : declared) {
+    if (!command.app->parsed()) continue;
+    Result<int> code = command.action();
+    return code ? *code : report(code.error());
+  }
+  return static_cast<int>(ErrorCode::usage);
+}
+
+} // namespace hotset

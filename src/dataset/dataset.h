@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data sets: one row per window of one target, as CSV that any tool reads (docs/dataset.md).
+//
+//   # hotset dataset
+//   # {"schema":"hotset.dataset/1","host":…,"kernel":…,"hook":…,"target":{…},"label":"reference",…}
+//   time_s,dt_s,faults,emissions,peak_faults,rss_bytes,cpu_s,label_bytes,truth_bytes
+//   0.010021,0.010021,42,…
+//
+// Append-safe: each row is one write(2) of one whole line, so a recorder that is killed leaves at most a last line
+// without its line feed, which the reader drops and reports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace hotset {
+
+// What was observed of the target in one window; the raw material of the features.
+struct Row {
+  double time_s = 0;                        // end of the window, since the recording began
+  double dt_s = 0;                          // effective length of the window
+  std::uint64_t faults = 0;                 // page faults within it, with the hook's semantics
+  std::uint64_t emissions = 0;              // samples the kernel emitted within it
+  std::uint64_t peak_faults = 0;            // the most faults that one of these samples carried, 0 without samples
+  std::uint64_t rss_bytes = 0;              // at its end
+  double cpu_s = 0;                         // CPU time the target used in it
+  std::uint64_t label_bytes = 0;            // working set of the same window, by the method named in the header
+  std::optional<std::uint64_t> truth_bytes; // the same by the workload's own record, where it publishes one
+};
+
+struct DatasetHeader {
+  std::string host, kernel;
+  std::string hook;           // Hook::name
+  std::string hook_semantics; // Hook::semantics
+  std::string transport;
+  std::string target; // command line, fit to print
+  std::string comm;
+  int pid = 0;
+  std::uint64_t start_ticks = 0;
+  double interval_s = 0;  // longest window asked for
+  std::string label;      // method of label_bytes: "reference"
+  std::string begin_time; // UTC
+  std::string group;      // what rows of several files have in common, e.g. "array-fresh"; free text
+  std::string hotset_version;
+};
+
+struct Dataset {
+  std::string path;
+  DatasetHeader header;
+  std::vector<Row> rows;
+  bool truncated = false; // the last line was not whole and was dropped
+};
+
+// Checks everything: header, schema version (a newer one is refused by name), column names, the number of fields,
+// finite and non-negative values, time that grows. Errors name the line. At most 1 GiB.
+Result<Dataset> parse_dataset(std::string_view text, std::string path);
+Result<Dataset> load_dataset(const std::string& path);
+
+class DatasetWriter {
+ public:
+  // Creates the file, or refuses (ErrorCode::output) when it exists and is not empty, unless `overwrite`.
+  static Result<DatasetWriter> create(const std::string& path, const DatasetHeader& header, bool overwrite);
+  // One write(2); a full disk is an error, and the file then still ends with a whole line (the part is cut off again).
+  Result<> append(const Row& row);
+  [[nodiscard]] std::uint64_t rows() const { return rows_; }
+
+ private:
+  DatasetWriter() = default;
+
+  Fd fd_;
+  std::string path_;
+  std::uint64_t rows_ = 0;
+};
+
+} // namespace hotset

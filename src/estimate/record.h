@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The estimate record: what every command that prints an estimate prints (schema hotset.estimate/1, docs/schemas.md).
+//
+// What is not known is absent (JSON null) and has a flag that says why; it is never zero.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "identity/process.h"
+
+namespace hotset {
+
+// A reason why a number is not what one might take it for. `code` is stable, `text` is one phrase for people.
+struct Flag {
+  std::string code;
+  std::string text;
+};
+
+// lo ≤ bytes ≤ hi. `confidence` is the probability that the truth lies inside; 1 for bounds that always hold.
+struct WorkingSet {
+  std::uint64_t bytes = 0;
+  std::uint64_t low_bytes = 0;
+  std::uint64_t high_bytes = 0;
+  double confidence = 1.0;
+};
+
+struct Cost {
+  double cpu_s = 0;                     // of hotset, for this estimate
+  std::optional<double> target_stall_s; // time the target could have been held up
+};
+
+struct Estimate {
+  Nanoseconds wall{}; // end of the window, since 1970
+  Process target;
+  double requested_s = 0;
+  double effective_s = 0;
+  std::string method; // "reference", "faults", "model", later "census", "sample"
+  std::optional<WorkingSet> wss;
+  std::optional<std::uint64_t> rss_bytes;
+  std::optional<std::uint64_t> pss_bytes;
+  std::optional<std::uint64_t> swap_bytes;
+  std::uint64_t granularity_bytes = 0;
+  std::optional<double> coverage; // share of the resident memory that the number speaks for, 0…1
+  std::vector<Flag> flags;
+  Cost cost;
+};
+
+// The invariant 0 ≤ lo ≤ WSS ≤ hi ≤ RSS; says which part is broken. Every command checks it before it prints.
+Result<> check_invariants(const Estimate& estimate);
+
+} // namespace hotset

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which process: a pid together with its start time, for a pid alone is used again.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace hotset {
+
+struct ProcessId {
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0; // field 22 of /proc/PID/stat: clock ticks (1/100 s) since boot
+
+  friend bool operator==(const ProcessId&, const ProcessId&) = default;
+};
+
+struct Process {
+  ProcessId id;
+  std::string comm;    // as the kernel has it, at most 15 bytes of anything; print with printable()
+  pid_t requested = 0; // what the user named: differs from id.pid when that was a thread id
+};
+
+// The fields of /proc/PID/stat that we use.
+struct ProcessStat {
+  pid_t pid = 0;
+  std::string comm;
+  char state = '?';
+  std::uint64_t flags = 0;        // PF_KTHREAD is 0x00200000
+  std::uint64_t minor_faults = 0; // of the whole process, all threads, ended ones included
+  std::uint64_t major_faults = 0;
+  std::uint64_t user_ticks = 0, system_ticks = 0;
+  std::uint64_t start_ticks = 0;
+  std::uint64_t rss_pages = 0;
+};
+
+// comm may hold blanks, parentheses and line feeds: it ends at the last ')'.
+Result<ProcessStat> parse_process_stat(std::string_view text);
+Result<ProcessStat> read_process_stat(const Files& files, pid_t pid);
+
+// The process of this pid or thread id, if it has memory of its own to measure. Errors: not_found (no such pid),
+// not_applicable (a kernel thread or a zombie, said which).
+Result<Process> find_process(const Files& files, pid_t pid);
+// Every process whose comm is `name` (compared after the kernel's cut at 15 bytes), by pid; we ourselves left out.
+Result<std::vector<Process>> find_processes(const Files& files, std::string_view name);
+// False once the process ended, became a zombie, or its pid was given to another.
+bool is_alive(const Files& files, const ProcessId& id);
+
+} // namespace hotset
