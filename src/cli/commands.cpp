@@ -7,9 +7,11 @@
 #include <array>
 #include <cstdio>
 #include <iterator>
+#include <sstream>
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "present/output.h"
 
 namespace hotset {
 namespace {
@@ -42,6 +44,18 @@ int report(const Error& error) {
   return static_cast<int>(error.code);
 }
 
+// CLI11 ends parsing with an exception for --help and --version too; their text is a result like any other.
+int answer(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream text;
+  std::ostringstream complaint;
+  if (app.exit(error, text, complaint) != 0) {
+    std::fputs(complaint.str().c_str(), stderr);
+    return static_cast<int>(ErrorCode::usage);
+  }
+  Result<> printed = Output().print(text.str());
+  return printed ? 0 : report(printed.error());
+}
+
 } // namespace
 
 std::span<const Command> commands() {
@@ -50,6 +64,7 @@ std::span<const Command> commands() {
 
 int run(int argc, char** argv) {
   set_up_log();
+  catch_interrupts();
   std::vector<std::string> arguments(argv + 1, argv + argc);
   const Tail tail = cut_tail(arguments);
 
@@ -66,10 +81,9 @@ int run(int argc, char** argv) {
     std::ranges::reverse(arguments); // CLI11 takes them from the back
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ErrorCode::usage);
+    return answer(app, error);
   }
 
-  catch_interrupts();
   for (const Declared& command : declared) {
     if (!command.app->parsed()) continue;
     Result<int> code = command.action();
