@@ -12,15 +12,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/result.h"
 
 namespace hotset {
+
+inline constexpr std::string_view kDatasetSchema = "hotset.dataset/1";
+// No quantity of a row is larger: above 2^53 a double no longer holds every whole number.
+inline constexpr std::uint64_t kLargestValue = std::uint64_t{1} << 53;
 
 // What was observed of the target in one window; the raw material of the features.
 struct Row {
@@ -33,7 +38,19 @@ struct Row {
   double cpu_s = 0;                         // CPU time the target used in it
   std::uint64_t label_bytes = 0;            // working set of the same window, by the method named in the header
   std::optional<std::uint64_t> truth_bytes; // the same by the workload's own record, where it publishes one
+
+  bool operator==(const Row&) const = default;
 };
+
+// The columns, in the order of the file: names, reading, writing and the documentation derive from this table.
+struct Column {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view meaning;
+  std::variant<double Row::*, std::uint64_t Row::*, std::optional<std::uint64_t> Row::*> field;
+};
+
+std::span<const Column> columns();
 
 struct DatasetHeader {
   std::string host, kernel;
@@ -49,6 +66,8 @@ struct DatasetHeader {
   std::string begin_time; // UTC
   std::string group;      // what rows of several files have in common, e.g. "array-fresh"; free text
   std::string hotset_version;
+
+  bool operator==(const DatasetHeader&) const = default;
 };
 
 struct Dataset {
@@ -59,10 +78,16 @@ struct Dataset {
 };
 
 // Checks everything: header, schema version (a newer one is refused by name), column names, the number of fields,
-// finite and non-negative values, time that grows. Errors name the line. At most 1 GiB.
+// finite and non-negative values up to kLargestValue, windows longer than nothing, time that grows. Errors (bad_data)
+// name the line. A data set without rows is valid. At most 1 GiB.
 Result<Dataset> parse_dataset(std::string_view text, std::string path);
 Result<Dataset> load_dataset(const std::string& path);
 
+// The three lines in front of the rows, and a row's line; both with their line feed.
+std::string header_text(const DatasetHeader& header);
+std::string row_text(const Row& row);
+
+// One writer per file, kept apart from others by flock(2). Not thread-safe.
 class DatasetWriter {
  public:
   // Creates the file, or refuses (ErrorCode::output) when it exists and is not empty, unless `overwrite`.
@@ -73,9 +98,11 @@ class DatasetWriter {
 
  private:
   DatasetWriter() = default;
+  Result<> write_whole(std::string_view line);
 
   Fd fd_;
   std::string path_;
+  std::uint64_t bytes_ = 0; // length of the file: whole lines only
   std::uint64_t rows_ = 0;
 };
 

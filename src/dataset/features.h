@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <span>
 #include <string>
@@ -29,13 +30,20 @@ struct Feature {
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
-  double (*value)(const History&); // of the newest window
+  double (*value)(const History&); // of the newest window; finite; the history is not empty
 };
 
+// None of them looks at label_bytes or truth_bytes, which a live target does not have.
 std::span<const Feature> features();
 
 // The features of a preset, by name: "paper" is dt_s and faults; "full" is the whole table. usage error otherwise.
 Result<std::vector<const Feature*>> preset_features(std::string_view preset);
+
+// The features of these names, in this order. bad_data when this program does not have one of them.
+Result<std::vector<const Feature*>> named_features(std::span<const std::string> names);
+
+// Identity of a choice of features: changes with any name, unit or their order.
+std::string feature_hash(std::span<const Feature* const> chosen);
 
 // The values for the newest window, in order.
 std::vector<double> feature_values(std::span<const Feature* const> chosen, const History& history);
