@@ -36,6 +36,7 @@ struct ProcessStat {
   std::uint64_t minor_faults = 0; // of the whole process, all threads, ended ones included
   std::uint64_t major_faults = 0;
   std::uint64_t user_ticks = 0, system_ticks = 0;
+  std::uint64_t threads = 0; // a zombie that still counts others has lost its main thread only
   std::uint64_t start_ticks = 0;
   std::uint64_t rss_pages = 0;
 };
@@ -44,10 +45,13 @@ struct ProcessStat {
 Result<ProcessStat> parse_process_stat(std::string_view text);
 Result<ProcessStat> read_process_stat(const Files& files, pid_t pid);
 
-// The process of this pid or thread id, if it has memory of its own to measure. Errors: not_found (no such pid),
-// not_applicable (a kernel thread or a zombie, said which).
+// The process of this pid or thread id, if it has memory of its own to measure. Pids are those of the PID namespace
+// that /proc was mounted in. Errors: not_found (no such pid), permission (hidden by /proc's hidepid), not_applicable (a
+// kernel thread or a zombie, said which), unsupported (no /proc).
 Result<Process> find_process(const Files& files, pid_t pid);
-// Every process whose comm is `name` (compared after the kernel's cut at 15 bytes), by pid; we ourselves left out.
+// Every process with memory of its own whose comm is `name` (compared after the kernel's cut at 15 bytes), by pid; we
+// ourselves left out. Empty when there is none; not_applicable when all that bear the name are kernel threads or
+// zombies.
 Result<std::vector<Process>> find_processes(const Files& files, std::string_view name);
 // False once the process ended, became a zombie, or its pid was given to another.
 bool is_alive(const Files& files, const ProcessId& id);

@@ -20,11 +20,16 @@ struct TargetSpec {
 };
 
 // A program that we started. It waits before exec until release(), so that collection is on from its first fault.
-// Destroyed: SIGTERM, a second of grace, SIGKILL, reaped: nothing is left running.
+//
+// It leads a process group of its own. So Ctrl-C reaches us alone: we finish the window, print it, and end the program
+// with all that it started. A terminal as its standard input becomes /dev/null, for a background group that reads a
+// terminal is stopped. Destroyed: SIGTERM to the group, a second of grace, SIGKILL, reaped. Killed with us when we are
+// killed (PR_SET_PDEATHSIG, which follows the thread that started it). What leaves the group (setsid, a daemon) is on
+// its own.
 class Child {
  public:
-  // Errors: not_found or permission when the program can't be run. Its output goes where ours goes; stdout of the child
-  // is sent to our stderr, so that our own output stays readable by programs.
+  // Errors: not_found or permission when the program can't be run. What it prints goes to our stderr, its stdout too,
+  // so that our own output stays readable by programs.
   static Result<Child> start(const std::vector<std::string>& command);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
@@ -33,15 +38,16 @@ class Child {
   [[nodiscard]] pid_t pid() const { return pid_; }
   // Lets it exec; an exec that fails is reported here.
   Result<> release();
-  // The wait status if it has ended, without waiting.
+  // The wait status if it has ended, without waiting. Its pid stays taken (a zombie) until the Child is destroyed.
   std::optional<int> ended();
 
  private:
   Child() = default;
 
   pid_t pid_ = -1;
-  Fd gate_;    // one byte opens it
-  Fd failure_; // carries errno of a failed exec; closed by a successful one
+  std::string name_; // for errors
+  Fd gate_;          // one byte opens it
+  Fd failure_;       // carries errno of a failed exec; closed by a successful one
   std::optional<int> status_;
 };
 
@@ -51,7 +57,7 @@ struct Target {
 };
 
 // Finds or starts the target. A comm that several processes bear is an error that lists their pids. A started child is
-// still at its gate: call child->release() when ready, after which `process.comm` is refreshed by the caller if needed.
+// still at its gate: call child->release() when ready. `process.comm` is already the name it will have.
 Result<Target> resolve_target(const Files& files, const TargetSpec& spec);
 
 // "4711 (redis-server)", fit for a terminal.
