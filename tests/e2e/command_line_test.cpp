@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "e2e/run_hotset.h"
+
+namespace hotset {
+namespace {
+
+TEST(CommandLine, without_a_command_is_a_usage_error) {
+  RunResult run = run_hotset({});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.out, "");
+}
+
+TEST(CommandLine, with_an_unknown_command_is_a_usage_error) {
+  EXPECT_EQ(run_hotset({"conquer"}).exit_code, 2);
+}
+
+TEST(CommandLine, tells_its_version_and_its_help) {
+  EXPECT_THAT(run_hotset({"--version"}).out, ::testing::StartsWith("hotset "));
+  RunResult help = run_hotset({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.out, ::testing::HasSubstr("Usage"));
+}
+
+TEST(CommandLine, works_with_its_standard_input_closed) {
+  EXPECT_EQ(run_hotset({"--version"}, {.close_input = true}).exit_code, 0);
+}
+
+} // namespace
+} // namespace hotset
