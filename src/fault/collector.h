@@ -33,8 +33,14 @@ struct FaultOptions {
   FaultFilter filter;
   std::string hook;         // name of a row of page_fault_hooks() to force, empty: the first that works
   bool perf_buffer = false; // use the perf buffer even where the kernel has the BPF ring buffer
-  Nanoseconds pace = std::chrono::milliseconds(100); // time to aim for between two samples of one process
-  std::uint64_t min_value = 1; // samples with fewer faults are dropped (and counted in FaultLosses::below_min_value)
+  Nanoseconds pace = std::chrono::milliseconds(100); // to aim for between two samples of one process; 0: no samples
+  // Samples with fewer faults are dropped and counted in FaultLosses::below_min_value; being dropped they are not
+  // stored, so their faults come with the next sample.
+  std::uint64_t min_value = 1;
+  // Memory in the kernel: about 170 bytes a process, allocated up front, and the buffer (of each CPU, for the perf
+  // buffer). Both are far above need by default; tests make them small.
+  std::uint32_t max_processes = 16384;
+  std::uint32_t buffer_bytes = 256 * 1024; // rounded up to a power of two of pages
 };
 
 // One emission: the process took `faults` faults between `begin` and `time`. Stamps are Clock::now().

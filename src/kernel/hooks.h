@@ -6,19 +6,14 @@
 // sample: numbers from different hooks are not the same number.
 #pragma once
 
-#include <bpf/libbpf.h>
-
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 
 namespace hotset {
 
-enum class Attach { fentry, kprobe, tp_btf, raw_tp, tracepoint, perf_event };
+enum class Attach { fexit, fentry, kprobe, tp_btf, raw_tp, tracepoint, perf_event };
 
 struct Hook {
   std::string_view name;    // "kprobe:handle_mm_fault": in every sample, on --hook, in doctor

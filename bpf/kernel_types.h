@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The few kernel structures that our programs look into, with only the members they use.
+ *
+ * preserve_access_index makes clang record which member is meant; libbpf finds its real place in the running kernel's
+ * type information when it loads the program. So a layout that differs between kernels does not matter, and no
+ * generated vmlinux.h of 100,000 lines stands in the tree.
+ */
+#pragma once
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define RELOCATED __attribute__((preserve_access_index))
+
+struct ns_common {
+	unsigned int inum;
+} RELOCATED;
+
+struct pid_namespace {
+	struct ns_common ns;
+} RELOCATED;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} RELOCATED;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} RELOCATED;
+
+struct task_struct {
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	__u64 start_boottime;
+	char comm[16];
+} RELOCATED;
+
+struct pt_regs {
+	unsigned long di;
+	unsigned long si;
+	unsigned long dx;
+	unsigned long cx;
+	unsigned long r8;
+	unsigned long ax;
+	unsigned long sp;
+	unsigned long bp;
+	unsigned long ip;
+} RELOCATED;
+
+struct vm_area_struct;
+
+enum vm_fault_reason {
+	VM_FAULT_OOM = 0x1,
+	VM_FAULT_SIGBUS = 0x2,
+	VM_FAULT_HWPOISON = 0x10,
+	VM_FAULT_HWPOISON_LARGE = 0x20,
+	VM_FAULT_SIGSEGV = 0x40,
+	VM_FAULT_RETRY = 0x400,
+	VM_FAULT_FALLBACK = 0x800,
+};
+
+/* bpf_tracing.h: take the register names from the structure above, not from the host's headers. */
+#define __VMLINUX_H__

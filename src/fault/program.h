@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fault program in the kernel: opened, configured, loaded and attached at one hook. Internal to src/fault.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "base/file.h"
+#include "bpf/fault.h"
+#include "fault/collector.h"
+#include "kernel/bpf_map.h"
+#include "kernel/loader.h"
+
+struct fault_bpf; // the generated skeleton
+
+namespace hotset {
+
+struct DestroyFaultObject {
+  void operator()(fault_bpf* object) const;
+};
+
+class FaultProgram {
+ public:
+  // Loads the program of this hook alone, and of the two buffers only the one in use.
+  static Result<FaultProgram> attach(const FaultOptions& options, const Hook& hook);
+
+  [[nodiscard]] bool uses_perf_buffer() const { return perf_buffer_; }
+  // Descriptor of the map that samples come through.
+  [[nodiscard]] int buffer_fd() const;
+  [[nodiscard]] HashMap<fault_key, fault_count> counts() const;
+  // Sum over the CPUs.
+  [[nodiscard]] Result<std::uint64_t> lost(fault_loss reason) const;
+  // Times the kernel skipped the program (kernel/loader.h).
+  [[nodiscard]] std::uint64_t skipped() const;
+
+ private:
+  FaultProgram() = default;
+
+  std::unique_ptr<fault_bpf, DestroyFaultObject> object_;
+  Attachment attachment_; // declared after the object: detached before the maps go
+  const Hook* hook_ = nullptr;
+  bool perf_buffer_ = false;
+};
+
+// The inode of our PID namespace, 0 when it is the initial one, in which the kernel's own numbers are right.
+std::uint32_t nested_pid_namespace();
+// What our time namespace adds to CLOCK_BOOTTIME, in ns. From text like "monotonic 0 0\nboottime 86400 0\n"
+// (/proc/self/timens_offsets); 0 when there is no such line.
+std::int64_t parse_boot_offset(std::string_view text);
+
+} // namespace hotset

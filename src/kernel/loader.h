@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading BPF objects in visible steps: open the skeleton, configure its read-only data and maps, load, attach.
+//
+//   HOTSET_TRY(Skeleton<fault_bpf> object, open_skeleton<fault_bpf>("the fault program"));
+//   object->rodata->filter_tgid = …;
+//   HOTSET_CHECK(load_only(*object->obj, hook.program, "the fault program"));
+//   HOTSET_TRY(Attachment attachment, attach(*object->obj, hook));
+//
+// Each step's failure is an Error with the real cause (kernel/bpf_error.h); libbpf prints nothing.
+#pragma once
+
+#include <bpf/libbpf.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kernel/bpf_error.h"
+#include "kernel/hooks.h"
+#include "kernel/libbpf_log.h"
+
+namespace hotset {
+
+template <class S>
+struct DestroySkeleton {
+  void operator()(S* skeleton) const { S::destroy(skeleton); }
+};
+// A generated skeleton with its owner: destroyed, its programs, maps and links are gone from the kernel.
+template <class S>
+using Skeleton = std::unique_ptr<S, DestroySkeleton<S>>;
+
+// `name`: what to call it in errors, "the fault program".
+template <class S>
+Result<Skeleton<S>> open_skeleton(std::string_view name) {
+  LibbpfLog log;
+  S* skeleton = S::open();
+  if (skeleton == nullptr)
+    return fail(bpf_error(errno, "open", std::string(name), log.text(), read_privileges(Files())));
+  return Skeleton<S>(skeleton);
+}
+
+// Loads the object into the kernel, with the programs and maps that are set to be loaded.
+Result<> load_object(bpf_object& object, std::string_view name);
+// The same with the program of that name alone.
+Result<> load_only(bpf_object& object, std::string_view program, std::string_view name);
+
+struct DestroyLink {
+  void operator()(bpf_link* link) const { bpf_link__destroy(link); }
+};
+// What holds a program at its hook: one link, or one per CPU for a perf event. Destroyed: detached.
+using Attachment = std::vector<std::unique_ptr<bpf_link, DestroyLink>>;
+
+// Attaches the loaded program of `hook`.
+Result<Attachment> attach(bpf_object& object, const Hook& hook);
+
+// How often the kernel skipped the program because it was running already on that CPU; 0 as well where the kernel does
+// not count it (before Linux 5.12; for kprobes, tracepoints and perf events before 6.7).
+std::uint64_t skipped_runs(bpf_object& object, std::string_view program);
+
+} // namespace hotset

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/privileges.h"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+namespace hotset {
+namespace {
+
+// Numbers from linux/capability.h.
+constexpr unsigned kSysAdmin = 21, kPerfmon = 38, kBpf = 39;
+
+// The text behind "Name:" in /proc/PID/status, without the blanks.
+std::string_view status_field(std::string_view status, std::string_view name) {
+  std::size_t at = status.find("\n" + std::string(name) + ":");
+  if (at == std::string_view::npos) return {};
+  std::string_view rest = status.substr(at + name.size() + 2);
+  rest = rest.substr(0, rest.find('\n'));
+  std::size_t first = rest.find_first_not_of(" \t");
+  return first == std::string_view::npos ? std::string_view() : rest.substr(first);
+}
+
+std::optional<std::uint64_t> parse_hex(std::string_view text) {
+  std::uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// CAP_SYS_ADMIN stands for both of the newer ones.
+std::vector<std::string> missing_capabilities(std::uint64_t effective) {
+  auto has = [&](unsigned number) { return (effective >> number & 1) != 0; };
+  std::vector<std::string> missing;
+  if (has(kSysAdmin)) return missing;
+  if (!has(kBpf)) missing.emplace_back("CAP_BPF");
+  if (!has(kPerfmon)) missing.emplace_back("CAP_PERFMON");
+  return missing;
+}
+
+// The initial user namespace maps all ids to themselves: "0 0 4294967295".
+bool is_identity_map(std::string_view uid_map) {
+  std::string numbers;
+  for (char c : uid_map)
+    if (c != ' ' || (!numbers.empty() && numbers.back() != ' ')) numbers += c;
+  return numbers == "0 0 4294967295\n";
+}
+
+} // namespace
+
+std::string parse_lockdown(std::string_view text) {
+  std::size_t open = text.find('['), close = text.find(']');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
+  return std::string(text.substr(open + 1, close - open - 1));
+}
+
+Privileges read_privileges(const Files& files) {
+  Privileges privileges;
+  if (Result<std::string> status = files.read("/proc/self/status")) {
+    if (std::optional<std::uint64_t> effective = parse_hex(status_field(*status, "CapEff")))
+      privileges.missing = missing_capabilities(*effective);
+    privileges.seccomp_filter = status_field(*status, "Seccomp") == "2";
+  }
+  if (Result<std::string> map = files.read("/proc/self/uid_map")) privileges.user_namespace = !is_identity_map(*map);
+  if (Result<std::string> lockdown = files.read("/sys/kernel/security/lockdown"))
+    privileges.lockdown = parse_lockdown(*lockdown);
+  privileges.type_information = files.exists("/sys/kernel/btf/vmlinux");
+  return privileges;
+}
+
+} // namespace hotset
