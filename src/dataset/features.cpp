@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/units.h"
+#include "dataset/fingerprint.h"
 
 namespace hotset {
 namespace {
@@ -117,17 +118,10 @@ Result<std::vector<const Feature*>> named_features(std::span<const std::string> 
 }
 
 std::string feature_hash(std::span<const Feature* const> chosen) {
-  std::uint64_t hash = 0xCBF29CE484222325; // FNV-1a: short, stable, and no adversary to withstand
-  auto mix = [&](std::string_view text) {
-    for (char c : text)
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-    hash = (hash ^ 0xFF) * 0x100000001B3; // a byte that no UTF-8 text holds ends each part
-  };
-  for (const Feature* feature : chosen) {
-    mix(feature->name);
-    mix(feature->unit);
-  }
-  return fmt::format("fnv1a64:{:016x}", hash);
+  Fingerprint fingerprint;
+  for (const Feature* feature : chosen)
+    fingerprint.add(feature->name).add(feature->unit);
+  return fingerprint.text();
 }
 
 std::vector<double> feature_values(std::span<const Feature* const> chosen, const History& history) {
