@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds LightGBM: one that is installed on the system first, else the pinned wheel that ./run setup unpacks into
-# HOTSET_DEPS. Defines the target LightGBM::LightGBM, LightGBM_FOUND and LightGBM_BUNDLED.
+# HOTSET_DEPS. Defines the target LightGBM::LightGBM, LightGBM_FOUND, LightGBM_BUNDLED and LightGBM_VERSION (the library
+# itself does not tell its version).
 set(LightGBM_FOUND FALSE)
 set(LightGBM_BUNDLED FALSE)
 if(NOT HOTSET_LIGHTGBM STREQUAL "off")
@@ -10,12 +11,14 @@ if(NOT HOTSET_LIGHTGBM STREQUAL "off")
     set(LightGBM_INCLUDE "${LightGBM_SYSTEM_INCLUDE}")
     set(LightGBM_LIBRARY "${LightGBM_SYSTEM_LIBRARY}")
     set(LightGBM_FOUND TRUE)
+    set(LightGBM_VERSION "of this system")
   elseif(EXISTS "${HOTSET_DEPS}/lightgbm/include/LightGBM/c_api.h" AND EXISTS
                                                                      "${HOTSET_DEPS}/lightgbm/lib/lib_lightgbm.so")
     set(LightGBM_INCLUDE "${HOTSET_DEPS}/lightgbm/include")
     set(LightGBM_LIBRARY "${HOTSET_DEPS}/lightgbm/lib/lib_lightgbm.so")
     set(LightGBM_FOUND TRUE)
     set(LightGBM_BUNDLED TRUE)
+    set(LightGBM_VERSION "4.7.0") # what ./run setup pins
   endif()
 endif()
 if(LightGBM_FOUND)
