@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -21,12 +22,20 @@ struct Flag {
   std::string text;
 };
 
-// lo ≤ bytes ≤ hi. `confidence` is the probability that the truth lies inside; 1 for bounds that always hold.
+// lo ≤ bytes ≤ hi.
 struct WorkingSet {
   std::uint64_t bytes = 0;
   std::uint64_t low_bytes = 0;
   std::uint64_t high_bytes = 0;
-  double confidence = 1.0;
+  // The probability that the truth lies inside; 1 for bounds that always hold; absent where the method can't say.
+  std::optional<double> confidence = 1.0;
+};
+
+// Page faults of the window, from methods that count them.
+struct FaultCount {
+  std::uint64_t count = 0;
+  std::string hook;      // where they were counted
+  std::string semantics; // which faults that hook sees
 };
 
 struct Cost {
@@ -37,8 +46,8 @@ struct Cost {
 struct Estimate {
   Nanoseconds wall{}; // end of the window, since 1970
   Process target;
-  double requested_s = 0;
-  double effective_s = 0;
+  std::optional<double> requested_s; // absent when no window was asked for (a snapshot)
+  std::optional<double> effective_s;
   std::string method; // "reference", "faults", "model", later "census", "sample"
   std::optional<WorkingSet> wss;
   std::optional<std::uint64_t> rss_bytes;
@@ -46,11 +55,18 @@ struct Estimate {
   std::optional<std::uint64_t> swap_bytes;
   std::uint64_t granularity_bytes = 0;
   std::optional<double> coverage; // share of the resident memory that the number speaks for, 0…1
+  std::optional<FaultCount> faults;
   std::vector<Flag> flags;
   Cost cost;
 };
 
-// The invariant 0 ≤ lo ≤ WSS ≤ hi ≤ RSS; says which part is broken. Every command checks it before it prints.
+[[nodiscard]] bool has_flag(const Estimate& estimate, std::string_view code);
+
+// The flag of a target that was named by one of its threads; nothing when it was not.
+std::optional<Flag> thread_flag(const Process& target);
+
+// The invariants: 0 ≤ lo ≤ WSS ≤ hi ≤ RSS, shares within [0, 1], times finite and not negative, and nothing absent
+// without a flag. Says which is broken (ErrorCode::internal: a bug). Every command checks it before it prints.
 Result<> check_invariants(const Estimate& estimate);
 
 } // namespace hotset

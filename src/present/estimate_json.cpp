@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/estimate_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+
+namespace hotset {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json target_json(const Process& target) {
+  return {{"kind", "process"},
+          {"pid", target.id.pid},
+          {"start_ticks", target.id.start_ticks},
+          {"comm", printable(target.comm)}};
+}
+
+Json wss_json(const std::optional<WorkingSet>& wss) {
+  if (!wss) return nullptr;
+  return {{"bytes", wss->bytes},
+          {"low_bytes", wss->low_bytes},
+          {"high_bytes", wss->high_bytes},
+          {"confidence", or_null(wss->confidence)}};
+}
+
+Json flags_json(const std::vector<Flag>& flags) {
+  Json list = Json::array();
+  for (const Flag& flag : flags)
+    list.push_back({{"code", flag.code}, {"text", printable(flag.text)}});
+  return list;
+}
+
+} // namespace
+
+std::string estimate_json(const Estimate& estimate) {
+  Json json{
+      {"schema", kEstimateSchema},
+      {"time", utc_text(estimate.wall)},
+      {"target", target_json(estimate.target)},
+      {"window", {{"requested_s", or_null(estimate.requested_s)}, {"effective_s", or_null(estimate.effective_s)}}},
+      {"method", estimate.method},
+      {"wss", wss_json(estimate.wss)},
+      {"rss_bytes", or_null(estimate.rss_bytes)},
+      {"pss_bytes", or_null(estimate.pss_bytes)},
+      {"swap_bytes", or_null(estimate.swap_bytes)},
+      {"granularity_bytes", estimate.granularity_bytes},
+      {"coverage", or_null(estimate.coverage)},
+      {"flags", flags_json(estimate.flags)},
+      {"cost", {{"cpu_s", estimate.cost.cpu_s}, {"target_stall_s", or_null(estimate.cost.target_stall_s)}}}};
+  if (estimate.faults)
+    json["faults"] = {
+        {"count", estimate.faults->count}, {"hook", estimate.faults->hook}, {"semantics", estimate.faults->semantics}};
+  return json.dump();
+}
+
+} // namespace hotset
