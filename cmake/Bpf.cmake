@@ -6,6 +6,11 @@
 find_program(HOTSET_BPF_CLANG NAMES clang clang-19 clang-16 clang-15 clang-14 REQUIRED)
 find_program(HOTSET_BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin REQUIRED)
 
+# "bpf/fault.h" for C++, and nothing else of the source tree.
+set(HOTSET_BPF_STAGE "${CMAKE_BINARY_DIR}/include/bpf")
+file(MAKE_DIRECTORY "${HOTSET_BPF_STAGE}")
+file(CREATE_LINK "${CMAKE_SOURCE_DIR}/bpf" "${HOTSET_BPF_STAGE}/bpf" SYMBOLIC)
+
 function(hotset_bpf name)
   set(source "${CMAKE_CURRENT_SOURCE_DIR}/${name}.bpf.c")
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o")
@@ -31,6 +36,6 @@ function(hotset_bpf name)
   add_dependencies(${name}_bpf ${name}_skeleton)
   # A generated header is not held to our warnings.
   target_include_directories(${name}_bpf SYSTEM INTERFACE "${CMAKE_CURRENT_BINARY_DIR}")
-  target_include_directories(${name}_bpf INTERFACE "${CMAKE_SOURCE_DIR}")
+  target_include_directories(${name}_bpf INTERFACE "${HOTSET_BPF_STAGE}")
   target_link_libraries(${name}_bpf INTERFACE PkgConfig::LIBBPF)
 endfunction()

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test.sh [STAGE…]: builds and runs the tests, from the ones that need nothing to the ones that take longest.
+#
+#   unit    without privileges           kernel  as root, on the running kernel
+#   e2e     the program as a user has it build   the build itself, and its variants
+#   asan    unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   fuzz    every fuzzer, for some seconds
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/results.sh
+source scripts/results.sh
+
+readonly kBinaryTimeout=1500 kFuzzSeconds=${HOTSET_FUZZ_SECONDS:-10}
+
+# Puts into the array `unprivileged` what to write before the program $1 so that it runs without privileges. For root that
+# means as user nobody, or, where nobody cannot reach this folder (it may be in root's home), stripped of every capability.
+drop_privileges_for() {
+  unprivileged=()
+  [ "$(id -u)" = 0 ] || return 0
+  # Root's own PATH may lead through folders that nobody may not search.
+  unprivileged=(env PATH=/usr/local/bin:/usr/bin:/bin HOME=/nonexistent setpriv --reuid=65534 --regid=65534 \
+    --clear-groups --inh-caps=-all --no-new-privs)
+  "${unprivileged[@]}" test -x "$PWD/$1" 2>/dev/null ||
+    unprivileged=(setpriv --bounding-set=-all --inh-caps=-all --no-new-privs)
+}
+
+# gtest NAME COMMAND…: runs a GoogleTest program and records each of its tests.
+gtest() {
+  local name=$1 code=0 rows
+  shift
+  rows=$(grep -c '^failed' "$results" || true)
+  timeout --kill-after=10 "$kBinaryTimeout" "$@" --gtest_color=no 2>&1 </dev/null |
+    awk -v suite="$name" -v results="$results" -f scripts/gtest.awk || code=$?
+  # It may have died before its first test, or after its last.
+  if [ "$code" != 0 ] && [ "$rows" = "$(grep -c '^failed' "$results" || true)" ]; then
+    record failed "$name" "the test program ended with $code"
+  fi
+}
+
+stage_unit() {
+  scripts/build.sh release hotset_unit_tests || return
+  drop_privileges_for build/hotset_unit_tests
+  gtest unit "${unprivileged[@]}" build/hotset_unit_tests
+}
+
+stage_e2e() {
+  scripts/build.sh release hotset hotset_e2e_tests || return
+  gtest e2e build/hotset_e2e_tests
+}
+
+stage_build() {
+  scripts/build.sh release hotset || return
+  local script
+  for script in tests/build/*.sh; do
+    check "build.$(basename "$script" .sh)" "$script"
+  done
+}
+
+stage_asan() {
+  scripts/build.sh asan hotset_unit_tests || return
+  export ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+  drop_privileges_for build/asan/hotset_unit_tests
+  gtest asan "${unprivileged[@]}" build/asan/hotset_unit_tests
+}
+
+stage_kernel() {
+  scripts/build.sh release hotset_kernel_tests || return
+  gtest kernel build/hotset_kernel_tests
+}
+
+# Bounded by time, not by runs: what a fuzzer covers in it depends on the machine, what it must never do does not.
+stage_fuzz() {
+  scripts/build.sh fuzz hotset_fuzzers || return
+  local source name
+  for source in tests/fuzz/*.cpp; do
+    name=$(basename "$source" .cpp)
+    mkdir -p "build/fuzz/found/$name"
+    check "fuzz.$name" "build/fuzz/hotset_fuzz_$name" -max_total_time="$kFuzzSeconds" -timeout=10 -rss_limit_mb=2048 \
+      -artifact_prefix="build/fuzz/$name-" "build/fuzz/found/$name" "tests/fuzz/corpus/$name"
+  done
+}
+
+stages=("$@")
+[ $# -gt 0 ] || stages=(unit kernel e2e build asan fuzz)
+for stage in "${stages[@]}"; do
+  declare -F "stage_$stage" >/dev/null || { echo "test: there is no stage $stage" >&2; exit 2; }
+done
+for stage in "${stages[@]}"; do
+  # A stage that cannot be built is a failure of its own, and the others still run.
+  ("stage_$stage") || record failed "$stage" "the stage could not be built or run"
+done
+summary
