@@ -75,7 +75,7 @@ Result<FaultProgram> FaultProgram::attach(const FaultOptions& options, const Hoo
   program.perf_buffer_ = options.perf_buffer || !has_ring_buffer();
   configure(*program.object_, options, program.perf_buffer_);
   size_maps(*program.object_, options, program.perf_buffer_);
-  HOTSET_CHECK(load_only(*program.object_->obj, hook.program, kName));
+  HOTSET_CHECK(load_only(*program.object_, hook.program, kName));
   program.object_->bss->attached_ns = static_cast<std::uint64_t>(SystemClock().now().count());
   HOTSET_TRY(program.attachment_, hotset::attach(*program.object_->obj, hook));
   return program;

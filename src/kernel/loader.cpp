@@ -70,18 +70,17 @@ Result<> attach_software_event(Attachment& attachment, bpf_program* program, con
 
 } // namespace
 
-Result<> load_object(bpf_object& object, std::string_view name) {
-  LibbpfLog log;
-  if (int error = bpf_object__load(&object); error != 0) return fail(why(error, "load", name, log));
-  return {};
-}
-
-Result<> load_only(bpf_object& object, std::string_view wanted, std::string_view name) {
+void choose_program(bpf_object& object, std::string_view wanted) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, &object) {
     bpf_program__set_autoload(program, bpf_program__name(program) == wanted);
   }
-  return load_object(object, name);
+}
+
+Result<> load_skeleton(bpf_object_skeleton& skeleton, std::string_view name) {
+  LibbpfLog log;
+  if (int error = bpf_object__load_skeleton(&skeleton); error != 0) return fail(why(error, "load", name, log));
+  return {};
 }
 
 Result<Attachment> attach(bpf_object& object, const Hook& hook) {

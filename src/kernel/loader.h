@@ -3,7 +3,7 @@
 //
 //   HOTSET_TRY(Skeleton<fault_bpf> object, open_skeleton<fault_bpf>("the fault program"));
 //   object->rodata->filter_tgid = …;
-//   HOTSET_CHECK(load_only(*object->obj, hook.program, "the fault program"));
+//   HOTSET_CHECK(load_only(*object, hook.program, "the fault program"));
 //   HOTSET_TRY(Attachment attachment, attach(*object->obj, hook));
 //
 // Each step's failure is an Error with the real cause (kernel/bpf_error.h); libbpf prints nothing.
@@ -43,10 +43,17 @@ Result<Skeleton<S>> open_skeleton(std::string_view name) {
   return Skeleton<S>(skeleton);
 }
 
-// Loads the object into the kernel, with the programs and maps that are set to be loaded.
-Result<> load_object(bpf_object& object, std::string_view name);
-// The same with the program of that name alone.
-Result<> load_only(bpf_object& object, std::string_view program, std::string_view name);
+// Sets the program of that name to be loaded, and no other.
+void choose_program(bpf_object& object, std::string_view program);
+// Loads into the kernel the programs and maps that are set to be loaded. From then on the skeleton's global variables
+// (`bss`, `data`) are the kernel's; loading the bare bpf_object would leave them a copy that nobody sees.
+Result<> load_skeleton(bpf_object_skeleton& skeleton, std::string_view name);
+// Both, on a generated skeleton.
+template <class S>
+Result<> load_only(S& object, std::string_view program, std::string_view name) {
+  choose_program(*object.obj, program);
+  return load_skeleton(*object.skeleton, name);
+}
 
 struct DestroyLink {
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
