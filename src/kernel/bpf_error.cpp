@@ -47,6 +47,17 @@ bool is_permission(int number) {
   return number == EPERM || number == EACCES;
 }
 
+Explanation lockdown_explanation() {
+  return {ErrorCode::unsupported, std::string(kLockdownCause), "boot with lockdown=integrity or none"};
+}
+
+// Under lockdown the verifier gives programs no helper that reads kernel memory, as if the kernel did not have it.
+bool helper_is_locked_down(std::string_view log, const Privileges& privileges) {
+  bool refused = log.find("unknown func bpf_probe_read") != std::string_view::npos ||
+                 log.find("cannot use helper bpf_probe_read") != std::string_view::npos;
+  return refused && privileges.lockdown == "confidentiality";
+}
+
 // Who said no. Memory limits are not among the causes: Linux 5.11 charges BPF memory to the cgroup, and before that
 // libbpf raises the limit itself.
 Explanation explain_permission(const Privileges& privileges) {
@@ -56,9 +67,7 @@ Explanation explain_permission(const Privileges& privileges) {
   if (privileges.user_namespace)
     return {ErrorCode::permission, "root of a user namespace (a rootless container) may not load such programs",
             "run as root of the host"};
-  if (privileges.lockdown == "confidentiality")
-    return {ErrorCode::unsupported, "kernel lockdown is in mode confidentiality, which forbids to read kernel memory",
-            "boot with lockdown=integrity or none"};
+  if (privileges.lockdown == "confidentiality") return lockdown_explanation();
   if (privileges.seccomp_filter)
     return {ErrorCode::permission, "a seccomp filter forbids the bpf or perf_event_open call",
             "allow them in the container's seccomp profile"};
@@ -68,6 +77,7 @@ Explanation explain_permission(const Privileges& privileges) {
 
 Explanation explain(int number, std::string_view log, const Privileges& privileges) {
   if (is_permission(number) && !privileges.missing.empty()) return explain_permission(privileges);
+  if (helper_is_locked_down(log, privileges)) return lockdown_explanation();
   for (const Phrase& phrase : kPhrases)
     if (log.find(phrase.text) != std::string_view::npos)
       return {ErrorCode::unsupported, std::string(phrase.cause), std::string(phrase.remedy)};

@@ -14,6 +14,10 @@
 
 namespace hotset {
 
+// The cause when kernel lockdown says no, for those who sort errors by it.
+inline constexpr std::string_view kLockdownCause =
+    "kernel lockdown is in mode confidentiality, which forbids to read kernel memory";
+
 // `error_number`: errno, either sign. `log`: LibbpfLog::text(). ErrorCode::permission only where more privileges would
 // help, unsupported where this kernel cannot do it, else internal.
 Error bpf_error(int error_number, std::string operation, std::string object, std::string_view log,

@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernel/security.h"
+
 namespace hotset {
 namespace {
-
-// Numbers from linux/capability.h.
-constexpr unsigned kSysAdmin = 21, kPerfmon = 38, kBpf = 39;
 
 // The text behind "Name:" in /proc/PID/status, without the blanks.
 std::string_view status_field(std::string_view status, std::string_view name) {
@@ -29,12 +28,11 @@ std::optional<std::uint64_t> parse_hex(std::string_view text) {
 }
 
 // CAP_SYS_ADMIN stands for both of the newer ones.
-std::vector<std::string> missing_capabilities(std::uint64_t effective) {
-  auto has = [&](unsigned number) { return (effective >> number & 1) != 0; };
+std::vector<std::string> missing_for_bpf(const Privileges& privileges) {
   std::vector<std::string> missing;
-  if (has(kSysAdmin)) return missing;
-  if (!has(kBpf)) missing.emplace_back("CAP_BPF");
-  if (!has(kPerfmon)) missing.emplace_back("CAP_PERFMON");
+  if (privileges.has(Capability::sys_admin)) return missing;
+  if (!privileges.has(Capability::bpf)) missing.emplace_back("CAP_BPF");
+  if (!privileges.has(Capability::perfmon)) missing.emplace_back("CAP_PERFMON");
   return missing;
 }
 
@@ -48,21 +46,16 @@ bool is_identity_map(std::string_view uid_map) {
 
 } // namespace
 
-std::string parse_lockdown(std::string_view text) {
-  std::size_t open = text.find('['), close = text.find(']');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
-  return std::string(text.substr(open + 1, close - open - 1));
-}
-
 Privileges read_privileges(const Files& files) {
   Privileges privileges;
   if (Result<std::string> status = files.read("/proc/self/status")) {
     if (std::optional<std::uint64_t> effective = parse_hex(status_field(*status, "CapEff")))
-      privileges.missing = missing_capabilities(*effective);
+      privileges.effective = *effective;
     privileges.seccomp_filter = status_field(*status, "Seccomp") == "2";
   }
+  privileges.missing = missing_for_bpf(privileges);
   if (Result<std::string> map = files.read("/proc/self/uid_map")) privileges.user_namespace = !is_identity_map(*map);
-  if (Result<std::string> lockdown = files.read("/sys/kernel/security/lockdown"))
+  if (Result<std::string> lockdown = read_securityfs(files, "lockdown"))
     privileges.lockdown = parse_lockdown(*lockdown);
   privileges.type_information = files.exists("/sys/kernel/btf/vmlinux");
   return privileges;

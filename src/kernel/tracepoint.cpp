@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/mount.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,22 +11,12 @@
 
 #include "base/fd.h"
 #include "base/units.h"
+#include "kernel/private_mount.h"
 
 namespace hotset {
 namespace {
 
 constexpr std::array<std::string_view, 2> kMounts{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-
-// By number, for glibc 2.35 and older have no wrappers and newer ones clash with linux/mount.h.
-Result<Fd> private_tracefs() {
-  Fd context(static_cast<int>(::syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC)));
-  if (!context) return fail(errno_error(errno, "mount", "tracefs"));
-  if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
-    return fail(errno_error(errno, "mount", "tracefs"));
-  Fd mount(static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
-  if (!mount) return fail(errno_error(errno, "mount", "tracefs"));
-  return mount;
-}
 
 Result<std::uint64_t> parse_id(std::string_view text, std::string_view name) {
   std::optional<std::uint64_t> id = parse_u64(text.substr(0, text.find('\n')));
@@ -52,7 +40,7 @@ Result<std::uint64_t> tracepoint_id(const Files& files, std::string_view name) {
     if (text.error().code == ErrorCode::not_found) return no_such_tracepoint(name);
     return fail(std::move(text).error());
   }
-  Result<Fd> tracefs = private_tracefs();
+  Result<Fd> tracefs = private_mount("tracefs");
   if (!tracefs) return fail(within("find tracepoint", std::string(name), std::move(tracefs).error()));
   Fd file(::openat(tracefs->get(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return no_such_tracepoint(name);

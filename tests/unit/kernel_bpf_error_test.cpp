@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "kernel/security.h"
+
 namespace hotset {
 namespace {
 
