@@ -16,7 +16,9 @@
 namespace hotset {
 namespace {
 
-constexpr std::array<Command, 0> kCommands{};
+constexpr std::array kCommands{
+    Command{"doctor", "Say what this kernel and these privileges allow, and what helps", declare_doctor},
+};
 
 struct Declared {
   CLI::App* app;

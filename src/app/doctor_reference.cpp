@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reference measurements, each tried on this very process.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+#include "app/doctor_probes.h"
+#include "base/units.h"
+#include "kernel/bpf_probes.h"
+
+namespace hotset {
+namespace {
+
+constexpr std::string_view kPageMonitor = "boot a kernel built with CONFIG_PROC_PAGE_MONITOR=y";
+constexpr std::string_view kKdamonds = "/sys/kernel/mm/damon/admin/kdamonds";
+
+std::string whose(const Machine& machine, Capability needed) {
+  return machine.privileges.has(needed) ? "of every process" : "of this user's own processes";
+}
+
+Finding check_smaps_file(const Machine& machine, std::string_view path) {
+  Result<std::string> text = machine.files.read(path);
+  if (!text) return judge(fail(std::move(text).error()), machine, kPageMonitor);
+  if (text->find("\nReferenced:") == std::string::npos)
+    return obstacle(Barrier::kernel, "it does not tell what was referenced", std::string(kPageMonitor));
+  return found(whose(machine, Capability::sys_ptrace));
+}
+
+// A word of a file without its line feed; empty when it can't be read.
+std::string first_line(const Machine& machine, const std::string& path) {
+  Result<std::string> text = machine.files.read(path);
+  return text ? text->substr(0, text->find('\n')) : std::string();
+}
+
+// The frame number that pagemap shows for one of our own pages: 0 without CAP_SYS_ADMIN.
+Result<std::uint64_t> own_frame() {
+  std::uint64_t entry = 0;
+  HOTSET_TRY(Fd pagemap, open_read("/proc/self/pagemap"));
+  auto address = reinterpret_cast<std::uintptr_t>(&entry);
+  auto offset = static_cast<off_t>(address / page_bytes() * sizeof(entry));
+  if (::pread(pagemap.get(), &entry, sizeof(entry), offset) != sizeof(entry))
+    return fail(errno_error(errno, "read", "/proc/self/pagemap"));
+  constexpr std::uint64_t kFrame = (std::uint64_t{1} << 55) - 1;
+  return entry & kFrame;
+}
+
+} // namespace
+
+Finding check_clear_refs(const Machine& machine) {
+  return judge(machine.files.write("/proc/self/clear_refs", "1"), machine, kPageMonitor,
+               whose(machine, Capability::dac_override));
+}
+
+Finding check_smaps_rollup(const Machine& machine) {
+  return check_smaps_file(machine, "/proc/self/smaps_rollup");
+}
+
+Finding check_smaps(const Machine& machine) {
+  return check_smaps_file(machine, "/proc/self/smaps");
+}
+
+Finding check_idle_bitmap(const Machine& machine) {
+  constexpr std::string_view kPath = "/sys/kernel/mm/page_idle/bitmap";
+  constexpr std::string_view kRemedy = "boot a kernel built with CONFIG_IDLE_PAGE_TRACKING=y";
+  if (!machine.files.exists(kPath))
+    return obstacle(Barrier::kernel, "this kernel has no idle page tracking", std::string(kRemedy));
+  Fd bitmap(::open(machine.files.resolve(kPath).c_str(), O_RDWR | O_CLOEXEC));
+  std::uint64_t word = 0;
+  if (!bitmap || ::read(bitmap.get(), &word, sizeof(word)) < 0)
+    return judge(fail(errno_error(errno, "open", std::string(kPath))), machine, kRemedy);
+  return found();
+}
+
+// Only looked at: a kdamond belongs to whoever set it up, and making one of our own would disturb it.
+Finding check_damon(const Machine& machine) {
+  constexpr std::string_view kRemedy = "boot a kernel built with CONFIG_DAMON_SYSFS=y and CONFIG_DAMON_VADDR=y";
+  if (!machine.files.exists(kKdamonds))
+    return obstacle(Barrier::kernel, "this kernel has no DAMON, or none with a sysfs interface", std::string(kRemedy));
+  Result<std::string> count = machine.files.read(fmt::format("{}/nr_kdamonds", kKdamonds));
+  if (!count) return judge(fail(std::move(count).error()), machine, kRemedy);
+  std::string number = count->substr(0, count->find('\n'));
+  if (number == "0") return found("no kdamond is in use");
+  std::string state = first_line(machine, fmt::format("{}/0/state", kKdamonds));
+  std::string operations = first_line(machine, fmt::format("{}/0/contexts/0/operations", kKdamonds));
+  Finding busy = obstacle(
+      Barrier::in_use,
+      fmt::format("somebody else has set up {} kdamond{} (the first is {}, monitoring {})", printable(number),
+                  number == "1" ? "" : "s", state.empty() ? "?" : state, operations.empty() ? "?" : operations),
+      "leave it alone, or have its owner remove it");
+  return busy;
+}
+
+Finding check_census(const Machine& machine) {
+  if (machine.arch != "x86_64")
+    return not_applicable(fmt::format("page tables of {} are laid out differently", printable(machine.arch)));
+  if (Finding loop = check_bpf_loop(machine); !loop.ok()) return loop;
+  if (Finding array = check_mapped_array(machine); !array.ok()) return array;
+  Result<std::uint64_t> table = try_page_table_read();
+  if (!table) return judge(fail(std::move(table).error()), machine, "boot Linux 5.17 or newer with BTF");
+  Result<std::uint64_t> frame = own_frame();
+  if (!frame) return judge(fail(std::move(frame).error()), machine, kPageMonitor);
+  if (*frame == 0)
+    return obstacle(Barrier::privilege, "/proc/self/pagemap hides frame numbers without CAP_SYS_ADMIN", "run as root");
+  return found("page tables and frame numbers are readable");
+}
+
+} // namespace hotset
