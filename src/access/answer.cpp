@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ending a window: what the bits say, and what is learned for the next one.
+#include <algorithm>
+#include <array>
+
+#include "access/tracker.h"
+#include "access/tracker_join.h"
+
+namespace hotset {
+namespace {
+
+constexpr double kPhaseChange = 0.5; // the sample is set again this much less than its tables' heat: the heat is stale
+
+// Private anonymous memory that is writable is mapped once: a fork takes the write permission away on both sides. So
+// MADV_COLD does clear it, and if it is set again it was touched.
+PageMask surely_private(const Region& region) {
+  bool anonymous = region.mapping == Mapping::anonymous || region.mapping == Mapping::stack;
+  return anonymous && !region.shared ? region.writable : PageMask{};
+}
+
+enum HeldReason : std::size_t { kLocked, kShared, kUndecided, kHeldReasons };
+constexpr std::array<std::pair<std::string_view, std::string_view>, kHeldReasons> kHeldTexts{{
+    {"locked", "locked pages: their Accessed bits wait for a scoped clear within the budget"},
+    {"shared", "pages that other processes map, too: their Accessed bits wait for a scoped clear within the budget"},
+    {"undecided", "pages that were set again at once, and it was not looked up yet whether they can be cleared"},
+}};
+
+} // namespace
+
+void Tracker::settle(const Snapshot& again, const Judge& judge) {
+  join_tables(again, tables_, [&](const Region& region, Table& table) {
+    PageMask asked = table.asked & region.own();
+    if (!asked.any()) return;
+    PageMask cleared = (asked & region.present) - region.accessed;
+    table.proven |= cleared;
+    table.passed -= cleared;
+    PageMask doubtful = (asked & region.accessed) - (surely_private(region) & table.proven);
+    if (!doubtful.any()) return;
+    std::optional<PageMask> passed = judge(region, doubtful);
+    table.held |= passed ? *passed & doubtful : doubtful;
+    if (!passed) return;
+    table.passed |= *passed & doubtful;
+    table.proven -= *passed;
+    table.proven |= doubtful - *passed;
+  });
+}
+
+Answer Tracker::answer(const Snapshot& now) const {
+  Answer answer;
+  std::uint64_t unknown = 0;
+  std::array<std::uint64_t, kHeldReasons> held{};
+  auto count = [&](const Region& region, const Table* table) {
+    std::uint64_t present = region.present.count();
+    PageCount& part = answer.by_mapping[static_cast<std::size_t>(region.mapping)];
+    part.present += present;
+    if (region.huge) part.huge += present;
+    if (region.mapping == Mapping::hugetlb) answer.hugetlb += present;
+    if (region.mapping == Mapping::special) answer.special += present;
+    if (region.mapping == Mapping::hugetlb || region.mapping == Mapping::special) return;
+    answer.resident += present;
+    if (region.huge) answer.huge += present;
+    PageMask touched = region.accessed;
+    if (table) {
+      PageMask stuck = region.accessed & table->held, left = region.accessed & table->unknown;
+      touched -= stuck | left;
+      unknown += left.count();
+      held[kUndecided] += (stuck - table->passed).count() * !region.locked;
+      held[kShared] += (stuck & table->passed).count() * !region.locked;
+      held[kLocked] += stuck.count() * region.locked;
+      answer.aged += (((table->unknown | table->held) & region.present) - region.accessed).count();
+    }
+    std::uint64_t known = touched.count();
+    part.accessed += known;
+    answer.known += known;
+  };
+  join_tables(
+      now, tables_, [&](const Region& region, const Table& table) { count(region, &table); },
+      [&](const Region& region) { count(region, nullptr); });
+
+  double stuck = 0;
+  for (std::size_t reason = 0; reason < kHeldReasons; ++reason) {
+    stuck += static_cast<double>(held[reason]);
+    if (held[reason] > 0) answer.held.push_back({kHeldTexts[reason].first, kHeldTexts[reason].second, held[reason]});
+  }
+  const double known = static_cast<double>(answer.known), left = static_cast<double>(unknown);
+  if (units_.empty()) {
+    answer.low = known;
+    answer.high = known + left + stuck;
+    answer.touched = known + spread_.ratio * left + held_ratio_ * stuck;
+  } else {
+    const std::vector<Draw> drawn = draws(now);
+    double found = 0, maybe = 0;
+    for (const Draw& draw : drawn) {
+      found += draw.low;
+      maybe += draw.high - draw.low;
+    }
+    Interval total = interval(drawn);
+    double most = found + maybe + left; // no other page is set
+    double elsewhere = std::max(0.0, stuck - maybe);
+    answer.low = known + std::clamp(total.low, found, most) - found;
+    answer.high = known + std::clamp(total.high, found, most) - found + elsewhere;
+    answer.touched = known + std::clamp(drawn_total(drawn, frame_), found, most) - found + held_ratio_ * elsewhere;
+    answer.confidence = confidence_;
+    answer.frame = frame_;
+    answer.units = units_.size();
+  }
+  // A bit that the kernel itself cleared may have been set in the window before that.
+  answer.high += static_cast<double>(answer.aged);
+  const double resident = static_cast<double>(answer.resident);
+  answer.high = std::min(answer.high, resident);
+  answer.low = std::min(answer.low, answer.high);
+  answer.touched = std::clamp(answer.touched, answer.low, answer.high);
+  if (answer.exact()) answer.confidence = 1;
+  return answer;
+}
+
+double Answer::coverage() const {
+  if (resident == 0) return 1;
+  std::uint64_t stuck = 0;
+  for (const Held& part : held)
+    stuck += part.pages;
+  return 1 - static_cast<double>(std::min(stuck, resident)) / static_cast<double>(resident);
+}
+
+std::vector<Draw> Tracker::draws(const Snapshot& now) const {
+  std::vector<Draw> drawn;
+  drawn.reserve(units_.size());
+  for (const Unit& unit : units_) {
+    const Table& table = tables_[unit.table];
+    PageMask accessed;
+    for (auto region = std::ranges::lower_bound(now.regions, table.address, {}, &Region::address);
+         region != now.regions.end() && region->address == table.address; ++region)
+      accessed |= region->accessed;
+    accessed &= unit.pages;
+    drawn.push_back({.size = unit.pages.count(), .low = (accessed - table.held).count(), .high = accessed.count()});
+  }
+  return drawn;
+}
+
+Interval Tracker::interval(std::span<const Draw> drawn) const {
+  std::uint64_t hits = 0;
+  bool pages = true;
+  for (const Draw& draw : drawn) {
+    pages = pages && draw.size == 1 && draw.low == draw.high;
+    hits += draw.low;
+  }
+  if (pages) return hypergeometric_interval(frame_, drawn.size(), hits, confidence_);
+  return betting_interval(drawn, frame_, confidence_, history_);
+}
+
+void Tracker::learn(const Snapshot& now) {
+  std::uint64_t settled = 0, settled_again = 0;
+  join_tables(now, tables_, [&](const Region& region, Table& table) {
+    settled += (table.settled & region.own()).count();
+    settled_again += (table.settled & region.accessed).count();
+    PageMask asked = (table.asked & region.own()) - table.held;
+    if (unsigned pages = asked.count(); pages > 0) {
+      float again = static_cast<float>((asked & region.accessed).count()) / static_cast<float>(pages);
+      table.heat += (again - table.heat) / 2;
+    }
+  });
+  if (settled > 0) held_ratio_ = static_cast<double>(settled_again) / static_cast<double>(settled);
+  if (units_.empty()) return;
+
+  const std::vector<Draw> drawn = draws(now);
+  double expected = 0, seen = 0;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    expected += tables_[units_[i].table].heat;
+    seen += static_cast<double>(drawn[i].low) / drawn[i].size;
+  }
+  spread_.learn(drawn, block_pages_);
+  // A hot set that moved leaves its old tables set and believed hot: have them swept.
+  if (seen < kPhaseChange * expected)
+    for (Table& table : tables_)
+      table.heat = std::min(table.heat, 0.5F);
+}
+
+} // namespace hotset

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a census found: for each 2 MiB of the target's address space that has a page table, which pages are mapped and
+// which of them have their Accessed bit set.
+//
+// A region is the part of one leaf table that belongs to one mapping (VMA); neighbouring mappings can share a table and
+// then give two regions of the same address with disjoint pages. 216 bytes a region: about 110 KB per GiB.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "access/page_mask.h"
+#include "base/clock.h"
+
+namespace hotset {
+
+// How the pages of a mapping come to be. Order and values are shared with bpf/census.h.
+enum class Mapping : std::uint8_t { anonymous, stack, file, shmem, hugetlb, special };
+inline constexpr std::size_t kMappings = 6;
+
+inline constexpr std::uint64_t kTableBytes = std::uint64_t{kTablePages} * 4096;
+
+struct Region {
+  std::uint64_t address = 0; // of page 0 of the table: a multiple of 2 MiB
+  std::uint32_t vma = 0;     // ordinal of the mapping in its snapshot, ascending with the address
+  Mapping mapping = Mapping::anonymous;
+  bool huge = false;                           // one entry maps all the pages: their bits are all set or all clear
+  bool locked = false;                         // mlock: the kernel refuses to age it
+  bool shared = false;                         // MAP_SHARED: pages can be mapped by others even where they are writable
+  std::uint16_t first = 0, last = kTablePages; // the pages that lie inside the mapping
+  PageMask present{}, accessed{}, writable{};
+
+  [[nodiscard]] PageMask own() const { return PageMask::range(first, last); }
+};
+
+struct Snapshot {
+  Nanoseconds begin{}, end{};  // when the reading began and ended (Clock::now)
+  std::vector<Region> regions; // ascending by (address, first)
+};
+
+struct PageCount {
+  std::uint64_t present = 0, accessed = 0, huge = 0; // pages; huge: those of present that 2 MiB entries map
+};
+
+struct SnapshotTotals {
+  PageCount by_mapping[kMappings]{};
+
+  // What smaps calls Rss and Referenced: everything but hugetlb and special mappings.
+  [[nodiscard]] PageCount resident() const;
+};
+
+SnapshotTotals totals(const Snapshot& snapshot);
+
+} // namespace hotset

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Beginning a window: what is in question, and which of it to clear.
+#include "access/tracker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "access/tracker_join.h"
+
+namespace hotset {
+namespace {
+
+constexpr double kScopedShare = 0.5;         // of the budget that scoped clears may use
+constexpr double kMaxOwedWindows = 64;       // a scoped clear that costs more than this many windows' share never runs
+constexpr double kSweepShare = 0.5;          // of what is left for clearing when it is not enough for all
+constexpr float kHot = 0.9F;                 // tables above are not worth a sweep: they would be set again at once
+constexpr unsigned kSweepLeast = 8;          // cold pages that a sweep of a table must be expected to win
+constexpr double kNotWorthSampling_us = 300; // an exact window this cheap is not made cheaper
+
+bool is_file(const Region& region) {
+  return region.mapping == Mapping::file || region.mapping == Mapping::shmem;
+}
+bool is_measured(const Region& region) {
+  return region.mapping != Mapping::hugetlb && region.mapping != Mapping::special;
+}
+
+} // namespace
+
+ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& costs, const ScopedCosts& scoped) {
+  ClearPlan plan;
+  adopt(now);
+  units_.clear();
+  frame_ = 0;
+  confidence_ = aim.confidence;
+  double budget = std::max(0.0, aim.budget_us - settle_by_scope(now, aim, scoped, plan));
+
+  ClearPlan all = plan;
+  ask_for_all(now, costs, all);
+  double price = costs.of(all.runs.size(), all.run_pages);
+  const std::uint64_t pages = unknown_pages();
+  SampleDesign design =
+      design_sample(spread_, std::max<std::uint64_t>(pages, 1), aim.error_pages, budget * (1 - kSweepShare), costs);
+  bool few = all.runs.size() <= kLeastUnits && price <= std::max(budget, kNotWorthSampling_us);
+  bool sample_is_cheap = aim.error_pages > 0 && price > kNotWorthSampling_us && design.cost_us * 4 < price;
+  bool sampling = aim.method == Aim::Method::sample ||
+                  (aim.method == Aim::Method::automatic && (price > budget || sample_is_cheap));
+  if (few || (!sampling && price <= budget)) {
+    for (Table& table : tables_)
+      table.asked = std::exchange(table.unknown, {});
+    all.reason = few ? "few runs: clearing all is as cheap as a sample" : "clearing all fits the budget";
+    return all;
+  }
+
+  plan.approach = sampling ? ClearPlan::Approach::sample : ClearPlan::Approach::partial;
+  plan.reason = sampling && price <= budget
+                    ? fmt::format("a sample meets the error at {:.1f} of {:.1f} ms", design.cost_us / 1e3, price / 1e3)
+                    : fmt::format("clearing all takes {:.1f} ms, the budget is {:.1f} ms", price / 1e3, budget / 1e3);
+  double sweep_us = sampling ? std::min(budget * kSweepShare, std::max(design.cost_us, kNotWorthSampling_us))
+                             : budget - std::min(budget, design.cost_us);
+  sweep(now, sweep_us, costs, !sampling, plan);
+  draw(now, design, plan);
+  return plan;
+}
+
+// Takes over the tables of the new census, with what is remembered of those that were there before.
+void Tracker::adopt(const Snapshot& now) {
+  bool same = true;
+  std::size_t at = 0;
+  std::uint64_t last = ~std::uint64_t{0};
+  for (const Region& region : now.regions) {
+    if (region.address == last) continue;
+    last = region.address;
+    same = same && at < tables_.size() && tables_[at].address == last;
+    ++at;
+  }
+  if (!same || at != tables_.size()) {
+    std::vector<Table> old = std::exchange(tables_, {});
+    std::size_t from = 0;
+    for (const Region& region : now.regions) {
+      if (!tables_.empty() && tables_.back().address == region.address) continue;
+      while (from < old.size() && old[from].address < region.address)
+        ++from;
+      bool known = from < old.size() && old[from].address == region.address;
+      tables_.push_back(known ? old[from] : Table{.address = region.address});
+    }
+  }
+  for (Table& table : tables_)
+    table.unknown = table.held = table.asked = table.settled = {};
+  join_tables(now, tables_, [](const Region& region, Table& table) {
+    PageMask gone = region.own() - region.present;
+    table.passed -= gone;
+    table.proven -= gone;
+    if (!is_measured(region)) return;
+    PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
+    table.held |= stuck;
+    table.unknown |= region.accessed - stuck;
+  });
+}
+
+// Decides on the scoped clears; returns what they cost. They settle shared and locked pages, and a process's libraries
+// at once, so that is the first thing the budget is spent on.
+double Tracker::settle_by_scope(const Snapshot& now, const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan) {
+  std::uint64_t present[2] = {0, 0}, wanted[2] = {0, 0};
+  join_tables(now, tables_, [&](const Region& region, const Table& table) {
+    if (!is_measured(region)) return;
+    bool file = is_file(region);
+    present[file] += region.present.count();
+    // File-backed pages can be parts of large folios, which MADV_COLD would split: the scoped clear comes first.
+    wanted[file] += (region.accessed & (file ? table.held | table.unknown : table.held)).count();
+  });
+  double spent = 0;
+  for (bool file : {false, true}) {
+    if (static_cast<double>(wanted[file]) <= aim.error_pages / 8) continue;
+    double price = scoped.of(present[file]), share = aim.budget_us * kScopedShare;
+    owed_us_[file] = std::min(owed_us_[file] + share, share * kMaxOwedWindows);
+    if (price > owed_us_[file]) continue;
+    owed_us_[file] = std::max(0.0, owed_us_[file] - price);
+    spent += std::min(price, share);
+    (file ? plan.scoped_file : plan.scoped_anonymous) = true;
+    join_tables(now, tables_, [file](const Region& region, Table& table) {
+      if (!is_measured(region) || is_file(region) != file) return;
+      table.settled |= region.accessed;
+      table.held -= region.accessed;
+      table.unknown -= region.accessed;
+    });
+  }
+  return spent;
+}
+
+// The runs that clear every page in question.
+void Tracker::ask_for_all(const Snapshot& now, const ClearCosts& costs, ClearPlan& plan) {
+  RunBuilder builder(costs.bridge_pages());
+  join_tables(now, tables_,
+              [&](const Region& region, const Table& table) { builder.add(region, table.unknown & region.own()); });
+  plan.runs = builder.take();
+  for (const Run& run : plan.runs)
+    plan.run_pages += run.pages;
+}
+
+// Clears whole tables that are likely to have gone cold, as far as the budget goes, and goes on there next time.
+void Tracker::sweep(const Snapshot& now, double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan) {
+  const std::size_t n = tables_.size();
+  double spent = 0;
+  std::size_t step = 0;
+  for (; step < n && spent < budget_us; ++step) {
+    Table& table = tables_[(sweep_at_ + step) % n];
+    unsigned set = table.unknown.count();
+    if (set == 0) continue;
+    bool worth = table.heat <= kHot && static_cast<float>(set) * (1 - table.heat) >= static_cast<float>(kSweepLeast);
+    if (!hot_too && !worth) continue;
+    unsigned first = table.unknown.next(0), span = table.unknown.last() - first + 1;
+    // The next table's run joins this one when both are dense: charge a run where there is a gap.
+    bool joins = first == 0 && spent > 0;
+    spent += costs.of(joins ? 0 : 1, span);
+    table.asked = std::exchange(table.unknown, {});
+  }
+  if (n > 0) sweep_at_ = (sweep_at_ + step) % n;
+
+  RunBuilder builder(costs.bridge_pages());
+  join_tables(now, tables_,
+              [&](const Region& region, const Table& table) { builder.add(region, table.asked & region.own()); });
+  plan.runs = builder.take();
+  for (const Run& run : plan.runs)
+    plan.run_pages += run.pages;
+}
+
+// Draws the sample from what is still in question. Each unit is one run of its own.
+void Tracker::draw(const Snapshot& now, const SampleDesign& design, ClearPlan& plan) {
+  Frame frame;
+  std::size_t at = 0;
+  for (const Region& region : now.regions) {
+    while (tables_[at].address < region.address)
+      ++at;
+    frame.add(static_cast<std::uint32_t>(at), tables_[at].unknown & region.own(), region.huge);
+  }
+  frame_ = frame.pages();
+  block_pages_ = design.block_pages;
+  history_ = {.variance = spread_.weight > 0 ? spread_.variance(block_pages_) : 0.25,
+              .weight = std::clamp(spread_.weight, 1.0, 32.0)};
+  units_ = frame.draw(design.units, design.block_pages, random_);
+  for (const Unit& unit : units_) {
+    Table& table = tables_[unit.table];
+    unsigned first = unit.pages.next(0), pages = unit.pages.last() - first + 1;
+    plan.runs.push_back({table.address + first * std::uint64_t{4096}, pages});
+    plan.run_pages += pages;
+    table.unknown -= unit.pages;
+    table.asked |= unit.pages;
+  }
+  std::ranges::sort(plan.runs, {}, &Run::address);
+  plan.units = units_.size();
+  plan.block_pages = block_pages_;
+}
+
+std::uint64_t Tracker::unknown_pages() const {
+  std::uint64_t sum = 0;
+  for (const Table& table : tables_)
+    sum += table.unknown.count();
+  return sum;
+}
+
+std::vector<std::uint64_t> Tracker::asked_tables() const {
+  std::vector<std::uint64_t> addresses;
+  for (const Table& table : tables_)
+    if (table.asked.any()) addresses.push_back(table.address);
+  return addresses;
+}
+
+} // namespace hotset

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accessed-bit estimator, without the kernel: what to clear when a window begins, and what the bits say when it
+// ends.
+//
+// A page whose bit is clear when the window begins and set when it ends was touched: exactly known, at no cost. Only
+// pages that are set at the beginning are in question. They are cleared if that is affordable, and the answer is exact.
+// If it is not, some are: tables that are likely to have gone cold (the sweep: they leave the question for good), and a
+// random sample of blocks that speaks for the rest with an interval. What the kernel would not clear is held: its own
+// stratum with bounds and a reason. Unknown is not zero.
+//
+// A window: begin(census) says what to clear; the caller clears, reads the asked tables again and reports by settle();
+// answer(census) may be asked any number of times. One census can end a window and begin the next.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "access/interval.h"
+#include "access/runs.h"
+#include "access/sample.h"
+#include "access/snapshot.h"
+
+namespace hotset {
+
+// What the user allows and wants of one window.
+struct Aim {
+  enum class Method { automatic, exact, sample } method = Method::automatic;
+  double budget_us = 5000; // for clearing, in the target's and our time, a window
+  double error_pages = 0;  // half-width of the interval to aim for; 0: as narrow as the budget allows
+  double confidence = 0.95;
+};
+
+// What it costs to write to /proc/PID/clear_refs: 2 for anonymous, 3 for file-backed and shared memory.
+struct ScopedCosts {
+  double per_page_us = 0.0125; // 6 ms for 512 MiB of shared memory
+  double fixed_us = 30;
+
+  void learn(double took_us, std::uint64_t pages);
+  [[nodiscard]] double of(std::uint64_t pages) const { return fixed_us + per_page_us * static_cast<double>(pages); }
+};
+
+struct ClearPlan {
+  enum class Approach { exact, partial, sample } approach = Approach::exact;
+  std::string reason;            // of the choice, one phrase
+  std::vector<Run> runs;         // for MADV_COLD, ascending
+  bool scoped_anonymous = false; // write 2 to clear_refs, before the runs
+  bool scoped_file = false;      // write 3 to clear_refs, before the runs
+  std::uint64_t run_pages = 0;
+  std::size_t units = 0;    // of the sample
+  unsigned block_pages = 0; // of the sample
+};
+
+// Pages that are set at both ends of the window and could not be cleared: touched or not, nobody knows.
+struct Held {
+  std::string_view code; // "shared", "locked", "not_cleared", …: stable
+  std::string_view text;
+  std::uint64_t pages = 0;
+};
+
+struct Answer {
+  std::uint64_t resident = 0; // pages at the end of the window
+  std::uint64_t huge = 0;     // of them, mapped by 2 MiB entries
+  std::uint64_t known = 0;    // touched for certain
+  double touched = 0;         // estimate; low ≤ touched ≤ high ≤ resident
+  double low = 0, high = 0;
+  double confidence = 1;             // 1: the bounds hold always
+  std::vector<Held> held;            // not empty: the bounds include what these may hide
+  std::uint64_t frame = 0;           // pages that the sample speaks for
+  std::size_t units = 0;             // drawn
+  std::uint64_t aged = 0;            // bits that the kernel cleared during the window: reclaim is at work
+  std::uint64_t hugetlb = 0;         // pages in hugetlb mappings: not part of resident, not measured
+  std::uint64_t special = 0;         // pages of device and other special mappings: the same
+  PageCount by_mapping[kMappings]{}; // present and known to be touched
+
+  [[nodiscard]] bool exact() const { return low == high; }
+  // Share of the resident pages that the number speaks for.
+  [[nodiscard]] double coverage() const;
+};
+
+class Tracker {
+ public:
+  explicit Tracker(std::uint64_t seed) : random_(seed) {}
+
+  // Begins a window with the census just read. Aims and prices may change from window to window; the design follows
+  // from earlier windows alone, never from this one's sample.
+  ClearPlan begin(const Snapshot& now, const Aim& aim, const ClearCosts& costs, const ScopedCosts& scoped);
+
+  // Which of these pages of the region MADV_COLD passes over (mapped elsewhere, not on the kernel's lists); nothing
+  // when it can't be told now (then they count as held for this window and are asked about again).
+  using Judge = std::function<std::optional<PageMask>(const Region&, const PageMask&)>;
+  // After clearing. `again` holds at least the regions that had pages to clear, read after the clear.
+  void settle(const Snapshot& again, const Judge& judge);
+
+  // Ends the window (or looks at it so far).
+  Answer answer(const Snapshot& now) const;
+  // Lets the running window's sample teach the next design: call once, with the census that ends the window.
+  void learn(const Snapshot& now);
+
+  // Tables that must be read again after a clear.
+  [[nodiscard]] std::vector<std::uint64_t> asked_tables() const;
+
+ private:
+  // What is remembered of one table.
+  struct Table {
+    std::uint64_t address = 0;
+    PageMask unknown{}; // set at the beginning of the window and left alone by choice
+    PageMask held{};    // set at the beginning and not clearable
+    PageMask asked{};   // set at the beginning and to be cleared by MADV_COLD
+    PageMask settled{}; // set at the beginning and cleared by a scoped clear
+    PageMask passed{};  // earlier: MADV_COLD passed over them
+    PageMask proven{};  // earlier: MADV_COLD was seen to clear them
+    float heat = 0.5F;  // share of the asked pages that were set again, lately
+  };
+
+  void adopt(const Snapshot& now);
+  double settle_by_scope(const Snapshot& now, const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan);
+  void ask_for_all(const Snapshot& now, const ClearCosts& costs, ClearPlan& plan);
+  void sweep(const Snapshot& now, double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan);
+  void draw(const Snapshot& now, const SampleDesign& design, ClearPlan& plan);
+  [[nodiscard]] std::uint64_t unknown_pages() const;
+  [[nodiscard]] std::vector<Draw> draws(const Snapshot& now) const;
+  [[nodiscard]] Interval interval(std::span<const Draw> drawn) const;
+
+  Random random_;
+  std::vector<Table> tables_; // ascending by address
+  std::vector<Unit> units_;   // the sample of the running window, in the order of the draw
+  std::uint64_t frame_ = 0;   // pages of the running window's frame, sample included
+  unsigned block_pages_ = 64;
+  double confidence_ = 0.95;
+  Spread spread_;
+  RatioHistory history_;       // what the running window's interval may assume
+  std::size_t sweep_at_ = 0;   // table at which the sweep goes on
+  double held_ratio_ = 0.5;    // touched share of pages like the held ones, when they could be told last
+  double owed_us_[2] = {0, 0}; // saved up for the next scoped clear: anonymous, file
+};
+
+} // namespace hotset

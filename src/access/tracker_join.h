@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks the regions of a census beside the remembered tables, both ascending by address.
+#pragma once
+
+#include <cstddef>
+
+#include "access/snapshot.h"
+
+namespace hotset {
+
+// Calls visit(region, table) for every region whose address has a table, in order; `otherwise(region)` for the rest.
+template <class Tables, class Visit, class Otherwise>
+void join_tables(const Snapshot& snapshot, Tables& tables, Visit&& visit, Otherwise&& otherwise) {
+  std::size_t at = 0;
+  for (const Region& region : snapshot.regions) {
+    while (at < tables.size() && tables[at].address < region.address)
+      ++at;
+    if (at < tables.size() && tables[at].address == region.address)
+      visit(region, tables[at]);
+    else
+      otherwise(region);
+  }
+}
+
+template <class Tables, class Visit>
+void join_tables(const Snapshot& snapshot, Tables& tables, Visit&& visit) {
+  join_tables(snapshot, tables, visit, [](const Region&) {});
+}
+
+} // namespace hotset

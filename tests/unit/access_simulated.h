@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated page table: pages with Accessed bits, a kernel that clears what it is asked to (and passes over what the
+// real one does), and a workload whose touches are recorded, so that the truth of every window is known.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "access/tracker.h"
+
+namespace hotset {
+
+struct SimulatedTarget {
+  struct Table {
+    Region region{};    // the census sees a copy of this
+    PageMask stuck{};   // MADV_COLD passes over these
+    PageMask touched{}; // in the running window
+  };
+  std::vector<Table> tables;
+  bool judge_knows = true;
+
+  // Adds adjacent tables of one mapping, every page present and set: a target fresh after its start.
+  void add(std::size_t count, Mapping mapping = Mapping::anonymous, bool huge = false) {
+    std::uint32_t vma = tables.empty() ? 0 : tables.back().region.vma + 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      Table table;
+      table.region.address = (tables.size() + 1 + vma) * kTableBytes;
+      table.region.vma = vma;
+      table.region.mapping = mapping;
+      table.region.huge = huge;
+      table.region.present = table.region.accessed = table.region.writable = PageMask::all();
+      tables.push_back(table);
+    }
+  }
+  void touch(std::size_t table, const PageMask& pages) {
+    PageMask mask = tables[table].region.huge && pages.any() ? PageMask::all() : pages;
+    tables[table].region.present |= mask;
+    tables[table].region.accessed |= mask;
+    tables[table].touched |= mask;
+  }
+  // munmap: what was touched before is gone from both the truth and the census.
+  void unmap(std::size_t table, const PageMask& pages) {
+    tables[table].region.present -= pages;
+    tables[table].region.accessed -= pages;
+    tables[table].touched -= pages;
+  }
+  [[nodiscard]] Snapshot census() const {
+    Snapshot snapshot;
+    for (const Table& table : tables)
+      if (table.region.present.any()) snapshot.regions.push_back(table.region);
+    return snapshot;
+  }
+  void clear(const ClearPlan& plan) {
+    for (const Run& run : plan.runs)
+      for (std::uint64_t address = run.address; address < run.end();) {
+        Table* at = find(address);
+        std::uint64_t end = std::min(run.end(), address / kTableBytes * kTableBytes + kTableBytes);
+        if (at)
+          at->region.accessed -= PageMask::range(static_cast<unsigned>(address % kTableBytes / 4096),
+                                                 static_cast<unsigned>((end - 1) % kTableBytes / 4096 + 1)) -
+                                 at->stuck;
+        address = end;
+      }
+    for (Table& table : tables) {
+      bool file = table.region.mapping == Mapping::file || table.region.mapping == Mapping::shmem;
+      if (file ? plan.scoped_file : plan.scoped_anonymous) table.region.accessed = {};
+    }
+  }
+  [[nodiscard]] Tracker::Judge judge() {
+    return [this](const Region& region, const PageMask& pages) -> std::optional<PageMask> {
+      if (!judge_knows) return std::nullopt;
+      return pages & find(region.address)->stuck;
+    };
+  }
+  // Begins a window as the product does.
+  ClearPlan begin(Tracker& tracker, const Aim& aim, const ClearCosts& costs = {}, const ScopedCosts& scoped = {}) {
+    ClearPlan plan = tracker.begin(census(), aim, costs, scoped);
+    clear(plan);
+    tracker.settle(census(), judge());
+    for (Table& table : tables)
+      table.touched = {};
+    return plan;
+  }
+  [[nodiscard]] double truth() const {
+    double sum = 0;
+    for (const Table& table : tables)
+      sum += table.touched.count();
+    return sum;
+  }
+  [[nodiscard]] Table* find(std::uint64_t address) {
+    for (Table& table : tables)
+      if (table.region.address == address / kTableBytes * kTableBytes) return &table;
+    return nullptr;
+  }
+};
+
+// Each page with probability p, by words of random bits: 1/256 steps.
+inline PageMask random_pages(std::mt19937_64& random, double p) {
+  PageMask mask;
+  auto threshold = static_cast<unsigned>(p * 256 + 0.5);
+  for (auto& word : mask.words) {
+    // Bit by bit from the lowest: P = threshold / 256 by and/or of random words.
+    std::uint64_t bits = threshold >= 256 ? ~std::uint64_t{0} : 0;
+    for (unsigned bit = 0; threshold < 256 && bit < 8; ++bit)
+      bits = (threshold >> bit) & 1 ? bits | random() : bits & random();
+    word = bits;
+  }
+  return mask;
+}
+
+} // namespace hotset
