@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"doctor", "Say what this kernel and these privileges allow, and what helps", declare_doctor},
+    Command{"measure", "Measure the working set of a process", declare_measure},
     Command{"workload", "Run a known-answer memory workload that publishes what it touches", declare_workload},
 };
 

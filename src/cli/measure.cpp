@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// hotset measure: the working set of one process, once, repeatedly, or as it grows with the window.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+
+#include "base/interrupt.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "estimate/meter.h"
+#include "estimate/schedule.h"
+#include "present/estimate_printer.h"
+#include "present/progress.h"
+
+namespace hotset {
+namespace {
+
+constexpr std::uint64_t kProfileSteps = 10;
+constexpr int kSignalExit = 128; // as a shell reports a program that a signal ended
+
+struct MeasureOptions {
+  TargetOptions target;
+  std::string seconds, interval, duration;
+  std::string count, steps;
+  std::string method = "auto";
+  bool cumulative = false, profile = false, snapshot = false;
+  bool json = false, csv = false;
+};
+
+// With --comm or a command, the one positional argument is the window and no pid.
+void sort_positionals(MeasureOptions& options, const Tail& tail) {
+  if ((!options.target.comm.empty() || !tail.empty()) && options.seconds.empty())
+    std::swap(options.seconds, options.target.pid_text);
+}
+
+Result<std::optional<Nanoseconds>> optional_duration(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  HOTSET_TRY(Nanoseconds time, parse_duration(text));
+  return time;
+}
+
+Result<std::optional<std::uint64_t>> optional_count(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  HOTSET_TRY(std::uint64_t count, parse_count(text));
+  return count;
+}
+
+Result<Schedule> schedule_of(const MeasureOptions& options) {
+  Schedule schedule;
+  if (!options.seconds.empty()) {
+    HOTSET_TRY(schedule.window, parse_duration(options.seconds));
+  }
+  HOTSET_TRY(schedule.interval, optional_duration(options.interval));
+  HOTSET_TRY(schedule.duration, optional_duration(options.duration));
+  HOTSET_TRY(schedule.count, optional_count(options.count));
+  if (options.cumulative) schedule.mode = Mode::cumulative;
+  if (options.snapshot) schedule.mode = Mode::snapshot;
+  if (options.profile) {
+    schedule.mode = Mode::profile;
+    HOTSET_TRY(schedule.count, optional_count(options.steps));
+    if (!schedule.count) schedule.count = kProfileSteps;
+  }
+  // One measurement, unless something asks for more.
+  if (!options.cumulative && !schedule.interval && !schedule.duration && !schedule.count) schedule.count = 1;
+  HOTSET_CHECK(check_schedule(schedule));
+  return schedule;
+}
+
+Result<> check_method(const Method& method, const Schedule& schedule) {
+  if (schedule.mode == Mode::snapshot && !method.snapshots)
+    return fail(ErrorCode::usage, "take a snapshot by", fmt::format("--method {}", method.name),
+                "it tells nothing without a window", "leave --snapshot out, or use --method reference");
+  return {};
+}
+
+std::string waiting_text(const Process& target, const Wait& wait) {
+  std::string of = wait.count ? fmt::format(" of {}", *wait.count) : "";
+  return fmt::format("measuring {}: reading {}{}, {} of {}", describe(target), wait.reading, of,
+                     human_duration(wait.waited), human_duration(wait.wait));
+}
+
+// What became of the run: a reason for an exit code other than 0, or none.
+Result<int> conclude(const Outcome& outcome, const Target& target, const Schedule& schedule) {
+  if (outcome.ending == Ending::interrupted && outcome.readings == 0) return kSignalExit + interrupt_signal();
+  if (outcome.ending != Ending::target_gone) return 0;
+  std::string readings =
+      schedule.count ? fmt::format("{} of {}", outcome.readings, *schedule.count) : fmt::format("{}", outcome.readings);
+  // A program that we started for as long as it runs has simply done its work.
+  if (target.child && !schedule.count && outcome.readings > 0) {
+    spdlog::info("{} has ended after {} readings", describe(target.process), readings);
+    return 0;
+  }
+  return fail(ErrorCode::gone, "finish the measurement of", describe(target.process),
+              fmt::format("it ended after {} readings", readings),
+              outcome.readings > 0 ? "what was measured before is printed" : "measure a shorter window");
+}
+
+Result<int> measure(MeasureOptions options, const Tail& tail) {
+  sort_positionals(options, tail);
+  HOTSET_TRY(TargetSpec spec, options.target.spec(tail));
+  HOTSET_TRY(Schedule schedule, schedule_of(options));
+
+  Files files;
+  SystemClock clock;
+  HOTSET_TRY(Target target, resolve_target(files, spec));
+  HOTSET_TRY(OpenedMeter opened, open_meter(options.method, files, target.process, clock));
+  HOTSET_CHECK(check_method(*opened.method, schedule));
+
+  Output output;
+  EstimateFormat format = options.json  ? EstimateFormat::json
+                          : options.csv ? EstimateFormat::csv
+                                        : EstimateFormat::table;
+  EstimatePrinter printer(output, format, opened.method->counts_faults);
+  HOTSET_CHECK(printer.begin(fmt::format("{}, method {}", describe(target.process), opened.method->name)));
+  if (target.child) HOTSET_CHECK(target.child->release());
+
+  Progress progress(clock);
+  Watcher watcher{.target_alive = [&] { return is_alive(files, target.process.id); },
+                  .waiting = [&](const Wait& wait) { progress.show(waiting_text(target.process, wait)); },
+                  .reading = [&](const Estimate& estimate) -> Result<bool> {
+                    progress.clear();
+                    HOTSET_CHECK(printer.print(estimate));
+                    return !output.reader_gone();
+                  }};
+  Result<Outcome> outcome = run_schedule(schedule, *opened.meter, clock, watcher);
+  progress.clear();
+  HOTSET_CHECK(printer.end());
+  if (!outcome) return fail(within("measure", describe(target.process), std::move(outcome).error()));
+  return conclude(*outcome, target, schedule);
+}
+
+std::string footer() {
+  std::string text =
+      "TARGET is a PID, --comm NAME, or -- CMD ARG... to start a command; then SECONDS, or 100ms, 5m (default 1).\n\n"
+      "Methods:\n";
+  for (const Method& method : methods())
+    text += fmt::format("  {:<10} {}; needs {}\n", method.name, method.summary, method.needs);
+  text +=
+      "\nThe reference method resets the referenced bits of the whole process at each window. That costs time in\n"
+      "proportion to its resident memory and takes from the kernel what it knew of the pages' ages: under memory\n"
+      "pressure it may reclaim others than it would have.\n";
+  return text;
+}
+
+} // namespace
+
+Action declare_measure(CLI::App& app, const Tail& tail) {
+  auto options = std::make_shared<MeasureOptions>();
+  options->target.declare(app);
+  app.footer(footer());
+  app.add_option("seconds", options->seconds, "Length of the window (1; of the first one with --profile)");
+  std::vector<std::string> names{"auto"};
+  for (const Method& method : methods())
+    names.emplace_back(method.name);
+  app.add_option("--method", options->method, "How to measure")->check(CLI::IsMember(names))->capture_default_str();
+  auto* cumulative = app.add_flag("-C,--cumulative", options->cumulative, "One growing window, read every SECONDS");
+  auto* snapshot = app.add_flag("-s,--snapshot", options->snapshot, "Read what is referenced now, without a reset");
+  auto* profile = app.add_flag("-P,--profile", options->profile, "One growing window, read at 1, 2, 4 ... SECONDS");
+  app.add_option("--steps", options->steps, "Readings of --profile (10)")->needs(profile);
+  auto* count = app.add_option("-n,--count", options->count, "How many readings (1; without end with -C)");
+  app.add_option("--interval", options->interval, "From the start of one reading to the next (no pause)");
+  app.add_option("--duration", options->duration, "Total time to go on for");
+  auto* json = app.add_flag("--json", options->json, "One estimate record a line (docs/schemas.md)");
+  app.add_flag("--csv", options->csv, "A header and one row per reading")->excludes(json);
+  cumulative->excludes(snapshot)->excludes(profile);
+  profile->excludes(snapshot)->excludes(count);
+  return [options, &tail] { return measure(*options, tail); };
+}
+
+} // namespace hotset
