@@ -148,6 +148,7 @@ static __always_inline void emit(void *ctx, const struct fault_key *key, struct 
 	__u64 freq, elapsed_us;
 	long failed;
 
+	__builtin_memcpy(sample.comm, count->comm, sizeof(sample.comm));
 	sample.total = *(volatile __u64 *)&count->total;
 	sample.time_ns = boot_now();
 	freq = sample.total - count->emitted_total;

@@ -44,6 +44,7 @@ struct fault_sample {
 	__u64 time_ns;
 	__u64 since_ns;
 	__u64 total;
+	char comm[FAULT_COMM_BYTES];
 };
 
 /* Why something was not recorded. One row each: X(name of the counter). */
@@ -56,7 +57,7 @@ enum fault_loss { FAULT_LOSSES(FAULT_LOSS_INDEX) FAULT_LOSS_COUNT };
 
 FAULT_ASSERT(sizeof(struct fault_key) == 16, "key of counts");
 FAULT_ASSERT(sizeof(struct fault_count) == 64, "value of counts");
-FAULT_ASSERT(sizeof(struct fault_sample) == 40, "record in the ring buffer");
+FAULT_ASSERT(sizeof(struct fault_sample) == 56, "record in the ring buffer");
 
 #define FAULT_MAX_THRESHOLD (1ULL << 30)
 #define FAULT_MAX_PACE_US   (1ULL << 32)

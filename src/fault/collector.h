@@ -46,13 +46,15 @@ struct FaultOptions {
 // One emission: the process took `faults` faults between `begin` and `time`. Stamps are Clock::now().
 struct FaultSample {
   ProcessId process;
-  Nanoseconds begin{}; // the previous sample's time, the first time: when the process was first seen
+  std::string comm;    // of its main thread, any bytes
+  Nanoseconds begin{}; // the previous sample's time; at first the attach time, or the process's start if later
   Nanoseconds time{};
   std::uint64_t faults = 0; // since the sample before
   std::uint64_t total = 0;  // since the collector attached
 };
 
-// All that did not become a sample, each with its reason. Faults are never lost but in `untracked`.
+// All that did not become a sample, each with its reason, since attach. Faults are never lost but in `untracked` and
+// `missed`.
 struct FaultLosses {
   std::uint64_t buffer_full = 0;     // samples dropped for want of room; their faults come with the next sample
   std::uint64_t untracked = 0;       // faults of processes that found the count map full
@@ -74,7 +76,8 @@ class FaultCollector {
   // "ring buffer" or "perf buffer"
   [[nodiscard]] std::string_view transport() const;
 
-  // Waits at most `timeout` for samples and hands each to `consume`. Returns early on an interrupt.
+  // Hands each sample to `consume`: those that have arrived, else waits for the first at most `timeout`. Returns early
+  // on an interrupt. Once a second it also reaps (see below).
   Result<> poll(Nanoseconds timeout, const std::function<void(const FaultSample&)>& consume);
   // Faults of a process since attach, read from the kernel now: exact, whatever was emitted or dropped. 0 when it took
   // none yet.
@@ -86,7 +89,10 @@ class FaultCollector {
     std::uint64_t total = 0;
   };
   Result<std::vector<Count>> totals();
-  // Forgets processes that ended, so that the bounded map never fills with the dead. Called by poll now and then.
+  // Forgets processes that ended, so that the bounded map never fills with the dead; what each took since its last
+  // sample is handed over as one more sample, stamped now. For filter pid nothing is forgotten: its one entry stays
+  // readable. poll() does this; only who never polls must call it.
+  Result<> reap(const std::function<void(const FaultSample&)>& consume);
   Result<FaultLosses> losses() const;
 
  private:
