@@ -223,6 +223,15 @@ TEST(Array, faults_on_each_page_of_each_pass_when_the_allocator_maps_it_anew) {
   EXPECT_NEAR(faults_per_pass(spec), 1025, 102);
 }
 
+TEST(Array, stops_faulting_when_the_allocator_keeps_what_was_freed) {
+#ifndef __GLIBC__
+  GTEST_SKIP() << "the allocator is not glibc's, which raises its threshold of mapping";
+#endif
+  WorkloadSpec spec = spec_of("array", 4 * kMiB, 1.0);
+  spec.fresh = true;
+  EXPECT_LT(faults_per_pass(spec), 1);
+}
+
 TEST(Array, faults_never_again_when_it_is_reused) {
   EXPECT_LT(faults_per_pass(spec_of("array", 4 * kMiB, 1.0)), 1);
 }
