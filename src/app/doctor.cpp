@@ -49,9 +49,16 @@ Finding judge(const Result<>& tried, const Machine& machine, std::string_view ke
   const Error& error = tried.error();
   if (error.code == ErrorCode::not_applicable) return not_applicable(error.cause);
   Barrier barrier = barrier_of(error, machine);
-  std::string remedy = barrier == Barrier::kernel && !kernel_remedy.empty() ? std::string(kernel_remedy) : error.remedy;
-  if (remedy.empty()) remedy = "report it, with the kernel's version";
+  std::string remedy = error.remedy.empty() ? std::string(kernel_remedy) : error.remedy;
+  if (remedy.empty()) remedy = "please report it with the kernel's version";
   return obstacle(barrier, error.cause, std::move(remedy));
+}
+
+Finding judge_file(const Result<>& tried, const Machine& machine, Capability needed, std::string_view kernel_remedy,
+                   std::string detail) {
+  if (tried || tried.error().code != ErrorCode::permission || machine.privileges.has(needed))
+    return judge(tried, machine, kernel_remedy, std::move(detail));
+  return obstacle(Barrier::privilege, fmt::format("{} is missing", capability_name(needed)), "run as root");
 }
 
 Machine look_around(const Files& files) {

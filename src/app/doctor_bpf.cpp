@@ -88,8 +88,10 @@ Finding check_mapped_array(const Machine& machine) {
 Finding check_memlock(const Machine& machine) {
   Result<> without = try_map_without_memlock();
   if (without) return found("BPF memory is charged to the memory cgroup: ulimit -l does not matter");
-  if (!machine.privileges.missing.empty()) return judge(without, machine, "");
-  if (machine.privileges.has(Capability::sys_resource))
+  const Privileges& privileges = machine.privileges;
+  bool refused_anyway = !privileges.missing.empty() || privileges.user_namespace || privileges.seccomp_filter;
+  if (refused_anyway) return judge(without, machine, "");
+  if (privileges.has(Capability::sys_resource))
     return found("BPF memory counts against ulimit -l, which hotset may raise (CAP_SYS_RESOURCE)");
   return obstacle(Barrier::privilege,
                   "BPF memory counts against ulimit -l, and CAP_SYS_RESOURCE to raise it is missing",

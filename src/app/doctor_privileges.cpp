@@ -18,26 +18,6 @@ namespace {
 // Inode numbers that the kernel gives to its first namespaces (include/linux/proc_ns.h, PROC_PID_INIT_INO).
 constexpr std::string_view kInitialPidNamespace = "pid:[4026531836]";
 
-std::string_view name_of(Capability capability) {
-  switch (capability) {
-    case Capability::dac_override:
-      return "CAP_DAC_OVERRIDE";
-    case Capability::sys_ptrace:
-      return "CAP_SYS_PTRACE";
-    case Capability::sys_admin:
-      return "CAP_SYS_ADMIN";
-    case Capability::sys_nice:
-      return "CAP_SYS_NICE";
-    case Capability::sys_resource:
-      return "CAP_SYS_RESOURCE";
-    case Capability::perfmon:
-      return "CAP_PERFMON";
-    case Capability::bpf:
-      return "CAP_BPF";
-  }
-  return "";
-}
-
 std::optional<std::string> read_link(const Machine& machine, std::string_view path) {
   std::array<char, 64> target{};
   ssize_t length = ::readlink(machine.files.resolve(path).c_str(), target.data(), target.size());
@@ -68,10 +48,14 @@ Finding unknown_to_us(const Error& error, const Machine& machine, std::string_vi
 } // namespace
 
 Finding check_capability(const Machine& machine, Capability capability) {
+  if (machine.privileges.user_namespace && machine.privileges.has(capability))
+    return obstacle(Barrier::environment,
+                    fmt::format("{} holds in this user namespace only", capability_name(capability)),
+                    "run as root of the host");
   if (machine.privileges.has(capability)) return found("effective");
   bool covered = capability == Capability::bpf || capability == Capability::perfmon;
   if (covered && machine.privileges.has(Capability::sys_admin)) return found("covered by CAP_SYS_ADMIN");
-  return obstacle(Barrier::privilege, fmt::format("{} is not effective", name_of(capability)),
+  return obstacle(Barrier::privilege, fmt::format("{} is not effective", capability_name(capability)),
                   "run as root, or grant it (setcap, systemd AmbientCapabilities=, docker --cap-add)");
 }
 
@@ -106,7 +90,8 @@ Finding check_pid_namespace(const Machine& machine) {
 Finding check_unprivileged_bpf(const Machine& machine) {
   std::optional<long> value = read_number(machine, "/proc/sys/kernel/unprivileged_bpf_disabled");
   if (!value) return not_applicable("this kernel has no kernel.unprivileged_bpf_disabled");
-  if (machine.privileges.missing.empty()) return found(fmt::format("{}, and does not concern this user", *value));
+  bool exempt = machine.privileges.missing.empty() && !machine.privileges.user_namespace;
+  if (exempt) return found(fmt::format("{}, and does not concern this user", *value));
   if (*value == 0) return found("0, which is of no use: tracing programs need CAP_BPF and CAP_PERFMON all the same");
   return obstacle(Barrier::privilege,
                   fmt::format("kernel.unprivileged_bpf_disabled is {}: bpf(2) is for CAP_BPF alone", *value),
@@ -117,7 +102,9 @@ Finding check_perf_event_paranoid(const Machine& machine) {
   constexpr long kOwnProcessesUserMode = 2;
   std::optional<long> value = read_number(machine, "/proc/sys/kernel/perf_event_paranoid");
   if (!value) return obstacle(Barrier::kernel, "this kernel has no perf events", "boot one with CONFIG_PERF_EVENTS=y");
-  bool exempt = machine.privileges.has(Capability::perfmon) || machine.privileges.has(Capability::sys_admin);
+  const Privileges& privileges = machine.privileges;
+  bool exempt =
+      (privileges.has(Capability::perfmon) || privileges.has(Capability::sys_admin)) && !privileges.user_namespace;
   if (exempt) return found(fmt::format("{}, and does not concern this user", *value));
   if (*value < kOwnProcessesUserMode) return found(fmt::format("{}", *value));
   return obstacle(Barrier::privilege, fmt::format("kernel.perf_event_paranoid is {}", *value),

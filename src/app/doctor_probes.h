@@ -13,6 +13,9 @@ namespace hotset {
 // What a try says about the machine: its error sorted by barrier, with `kernel_remedy` where the kernel lacks it and
 // the error has no remedy of its own.
 Finding judge(const Result<>& tried, const Machine& machine, std::string_view kernel_remedy, std::string detail = {});
+// The same for a file that needs a capability: a bare "permission denied" becomes the name of what is missing.
+Finding judge_file(const Result<>& tried, const Machine& machine, Capability needed, std::string_view kernel_remedy,
+                   std::string detail = {});
 
 // Hooks and BPF (doctor_bpf.cpp).
 Finding check_hook(const Machine& machine, Attach attach);

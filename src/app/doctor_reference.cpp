@@ -18,12 +18,13 @@ constexpr std::string_view kPageMonitor = "boot a kernel built with CONFIG_PROC_
 constexpr std::string_view kKdamonds = "/sys/kernel/mm/damon/admin/kdamonds";
 
 std::string whose(const Machine& machine, Capability needed) {
-  return machine.privileges.has(needed) ? "of every process" : "of this user's own processes";
+  if (!machine.privileges.has(needed)) return "of this user's own processes";
+  return machine.privileges.user_namespace ? "of the processes of this user namespace" : "of every process";
 }
 
 Finding check_smaps_file(const Machine& machine, std::string_view path) {
   Result<std::string> text = machine.files.read(path);
-  if (!text) return judge(fail(std::move(text).error()), machine, kPageMonitor);
+  if (!text) return judge_file(fail(std::move(text).error()), machine, Capability::sys_ptrace, kPageMonitor);
   if (text->find("\nReferenced:") == std::string::npos)
     return obstacle(Barrier::kernel, "it does not tell what was referenced", std::string(kPageMonitor));
   return found(whose(machine, Capability::sys_ptrace));
@@ -50,8 +51,8 @@ Result<std::uint64_t> own_frame() {
 } // namespace
 
 Finding check_clear_refs(const Machine& machine) {
-  return judge(machine.files.write("/proc/self/clear_refs", "1"), machine, kPageMonitor,
-               whose(machine, Capability::dac_override));
+  return judge_file(machine.files.write("/proc/self/clear_refs", "1"), machine, Capability::dac_override, kPageMonitor,
+                    whose(machine, Capability::dac_override));
 }
 
 Finding check_smaps_rollup(const Machine& machine) {
@@ -70,7 +71,7 @@ Finding check_idle_bitmap(const Machine& machine) {
   Fd bitmap(::open(machine.files.resolve(kPath).c_str(), O_RDWR | O_CLOEXEC));
   std::uint64_t word = 0;
   if (!bitmap || ::read(bitmap.get(), &word, sizeof(word)) < 0)
-    return judge(fail(errno_error(errno, "open", std::string(kPath))), machine, kRemedy);
+    return judge_file(fail(errno_error(errno, "open", std::string(kPath))), machine, Capability::sys_admin, kRemedy);
   return found();
 }
 
@@ -80,17 +81,16 @@ Finding check_damon(const Machine& machine) {
   if (!machine.files.exists(kKdamonds))
     return obstacle(Barrier::kernel, "this kernel has no DAMON, or none with a sysfs interface", std::string(kRemedy));
   Result<std::string> count = machine.files.read(fmt::format("{}/nr_kdamonds", kKdamonds));
-  if (!count) return judge(fail(std::move(count).error()), machine, kRemedy);
+  if (!count) return judge_file(fail(std::move(count).error()), machine, Capability::dac_override, kRemedy);
   std::string number = count->substr(0, count->find('\n'));
   if (number == "0") return found("no kdamond is in use");
   std::string state = first_line(machine, fmt::format("{}/0/state", kKdamonds));
   std::string operations = first_line(machine, fmt::format("{}/0/contexts/0/operations", kKdamonds));
-  Finding busy = obstacle(
+  return obstacle(
       Barrier::in_use,
       fmt::format("somebody else has set up {} kdamond{} (the first is {}, monitoring {})", printable(number),
                   number == "1" ? "" : "s", state.empty() ? "?" : state, operations.empty() ? "?" : operations),
       "leave it alone, or have its owner remove it");
-  return busy;
 }
 
 Finding check_census(const Machine& machine) {

@@ -89,13 +89,13 @@ Finding check_proc(const Machine& machine) {
 Finding check_mount(const Machine& machine, std::string_view type, std::string_view point) {
   const Mount* mount = find_mount(machine.mounts, type);
   if (mount == nullptr && !knows_file_system(machine, type))
-    return obstacle(Barrier::kernel, fmt::format("this kernel has no {} file system", type),
+    return obstacle(Barrier::kernel, fmt::format("this kernel has no file system of type {}", type),
                     "none is needed for the main job");
   if (mount == nullptr)
-    return obstacle(Barrier::not_mounted, fmt::format("{} is not mounted", type),
+    return obstacle(Barrier::not_mounted, fmt::format("no file system of type {} is mounted", type),
                     fmt::format("mount -t {0} {0} {1}", type, point));
   Result<std::vector<std::string>> names = machine.files.list(mount->point);
-  if (!names) return judge(fail(std::move(names).error()), machine, "run as root");
+  if (!names) return judge_file(fail(std::move(names).error()), machine, Capability::dac_override, "run as root");
   return found(printable(mount->point));
 }
 

@@ -25,6 +25,13 @@ Error refused(int error_number, std::string operation, std::string_view object, 
   return bpf_error(error_number, std::move(operation), std::string(object), log, read_privileges(Files()));
 }
 
+// CAP_BPF is all that a map needs.
+Error map_refused(int error_number, std::string_view feature) {
+  Privileges privileges = read_privileges(Files());
+  std::erase(privileges.missing, capability_name(Capability::perfmon));
+  return bpf_error(error_number, "make", std::string(feature), "", privileges);
+}
+
 std::unexpected<Error> never_ran(std::string_view program, std::string cause) {
   return fail(ErrorCode::unsupported, "run", std::string(program), std::move(cause));
 }
@@ -81,7 +88,7 @@ Result<Fd> make_map(bpf_map_type type, std::uint32_t key_bytes, std::uint32_t va
   LIBBPF_OPTS(bpf_map_create_opts, options);
   options.map_flags = flags;
   Fd map(bpf_map_create(type, nullptr, key_bytes, value_bytes, entries, &options));
-  if (!map) return fail(refused(errno, "make", feature));
+  if (!map) return fail(map_refused(errno, feature));
   return map;
 }
 
@@ -175,7 +182,7 @@ Result<> try_map_without_memlock() {
   Fd map(static_cast<int>(::syscall(SYS_bpf, BPF_MAP_CREATE, &attributes, sizeof(attributes))));
   int error = errno;
   ::setrlimit(RLIMIT_MEMLOCK, &before);
-  if (!map) return fail(errno_error(error, "make", "a BPF map without locked memory"));
+  if (!map) return fail(map_refused(error, "a map without locked memory"));
   return {};
 }
 

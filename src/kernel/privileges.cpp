@@ -46,6 +46,26 @@ bool is_identity_map(std::string_view uid_map) {
 
 } // namespace
 
+std::string_view capability_name(Capability capability) {
+  switch (capability) {
+    case Capability::dac_override:
+      return "CAP_DAC_OVERRIDE";
+    case Capability::sys_ptrace:
+      return "CAP_SYS_PTRACE";
+    case Capability::sys_admin:
+      return "CAP_SYS_ADMIN";
+    case Capability::sys_nice:
+      return "CAP_SYS_NICE";
+    case Capability::sys_resource:
+      return "CAP_SYS_RESOURCE";
+    case Capability::perfmon:
+      return "CAP_PERFMON";
+    case Capability::bpf:
+      return "CAP_BPF";
+  }
+  return "";
+}
+
 Privileges read_privileges(const Files& files) {
   Privileges privileges;
   if (Result<std::string> status = files.read("/proc/self/status")) {

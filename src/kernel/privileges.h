@@ -23,6 +23,9 @@ enum class Capability : unsigned {
   bpf = 39,
 };
 
+// "CAP_BPF"
+std::string_view capability_name(Capability capability);
+
 struct Privileges {
   std::uint64_t effective = 0;      // capabilities, one bit each
   std::vector<std::string> missing; // capabilities that BPF needs and that are not effective, "CAP_BPF"
