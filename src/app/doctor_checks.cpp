@@ -97,6 +97,8 @@ constexpr std::array kChecks{
     Check{"mount.debugfs", "debugfs is mounted; not used", Part::none, debugfs},
     Check{"mount.bpffs", "bpffs is mounted; needed to pin maps", Part::none, bpffs},
     Check{"mount.securityfs", "securityfs is mounted; hotset looks into it without, as root", Part::none, securityfs},
+
+    Check{"build.lightgbm", "LightGBM is part of this program", Part::none, check_lightgbm},
 };
 
 } // namespace

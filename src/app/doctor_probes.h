@@ -57,5 +57,6 @@ Finding check_cgroup_memory(const Machine& machine);
 Finding check_psi(const Machine& machine);
 Finding check_proc(const Machine& machine);
 Finding check_mount(const Machine& machine, std::string_view type, std::string_view point);
+Finding check_lightgbm(const Machine& machine);
 
 } // namespace hotset

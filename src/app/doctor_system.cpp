@@ -5,6 +5,7 @@
 
 #include "app/doctor_probes.h"
 #include "base/units.h"
+#include "model/lightgbm.h"
 
 namespace hotset {
 namespace {
@@ -97,6 +98,12 @@ Finding check_mount(const Machine& machine, std::string_view type, std::string_v
   Result<std::vector<std::string>> names = machine.files.list(mount->point);
   if (!names) return judge_file(fail(std::move(names).error()), machine, Capability::dac_override, "run as root");
   return found(printable(mount->point));
+}
+
+Finding check_lightgbm(const Machine&) {
+  if (lightgbm_available()) return found(fmt::format("LightGBM {}", lightgbm_version()));
+  return obstacle(Barrier::build, "this program was built without LightGBM",
+                  "install LightGBM (./run setup) and build again, to train and to estimate by a model");
 }
 
 } // namespace hotset

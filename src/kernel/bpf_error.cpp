@@ -62,7 +62,10 @@ bool helper_is_locked_down(std::string_view log, const Privileges& privileges) {
 // libbpf raises the limit itself.
 Explanation explain_permission(const Privileges& privileges) {
   if (!privileges.missing.empty())
-    return {ErrorCode::permission, fmt::format("the capabilities {} are missing", fmt::join(privileges.missing, ", ")),
+    return {ErrorCode::permission,
+            privileges.missing.size() == 1
+                ? fmt::format("the capability {} is missing", privileges.missing.front())
+                : fmt::format("the capabilities {} are missing", fmt::join(privileges.missing, ", ")),
             "run as root"};
   if (privileges.user_namespace)
     return {ErrorCode::permission, "root of a user namespace (a rootless container) may not load such programs",

@@ -68,14 +68,20 @@ std::string_view part_phrase(Part part) {
   return "";
 }
 
-// Why the parts are missing: the first check of each tells, for they mostly fail for one reason.
-std::string remedies(const DoctorReport& report, const std::vector<Part>& missing) {
-  std::vector<std::string> remedies;
+// What helps: more privileges when they are what is missing, for that is soonest done; else what the first check says.
+std::string remedy(const DoctorReport& report, const std::vector<Part>& missing) {
+  auto stands_in_the_way = [&](const CheckResult& check) {
+    return check.part != Part::none && std::ranges::find(missing, check.part) != missing.end();
+  };
+  auto is_about_privileges = [](const CheckResult& check) {
+    return check.finding.barrier == Barrier::privilege || check.finding.barrier == Barrier::environment;
+  };
+  const CheckResult* chosen = nullptr;
   for (const CheckResult& check : report.checks)
-    if (std::ranges::find(missing, check.part) != missing.end() &&
-        std::ranges::find(remedies, check.finding.remedy) == remedies.end())
-      remedies.push_back(check.finding.remedy);
-  return remedies.empty() ? std::string() : remedies.front();
+    if (stands_in_the_way(check) &&
+        (chosen == nullptr || (is_about_privileges(check) && !is_about_privileges(*chosen))))
+      chosen = &check;
+  return chosen == nullptr ? std::string() : chosen->finding.remedy;
 }
 
 std::string verdict(const DoctorReport& report, const Style& style) {
@@ -90,7 +96,7 @@ std::string verdict(const DoctorReport& report, const Style& style) {
   for (Part part : missing)
     phrases.push_back(part_phrase(part));
   return style.red("The main job cannot run here") +
-         fmt::format(": {}; {}.", fmt::join(phrases, ", "), remedies(report, missing));
+         fmt::format(": {}; {}.", fmt::join(phrases, ", "), remedy(report, missing));
 }
 
 std::string line(const CheckResult& check, std::size_t name_columns, const Style& style, std::size_t columns) {
