@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -203,6 +204,23 @@ TEST(DoctorChecks, have_names_of_their_own_and_a_purpose) {
     EXPECT_NE(check.name.find('.'), std::string_view::npos) << check.name;
     EXPECT_FALSE(check.purpose.empty()) << check.name;
   }
+}
+
+TEST(DoctorChecks, stand_in_the_documentation_as_they_are) {
+  constexpr std::string_view kBegin = "<!-- checks: begin -->\n", kEnd = "<!-- checks: end -->";
+  const std::string path = HOTSET_SOURCE_DIR "/docs/doctor.md";
+  std::string text = Files().read(path).value();
+  std::size_t begin = text.find(kBegin), end = text.find(kEnd);
+  ASSERT_NE(begin, std::string::npos);
+  ASSERT_NE(end, std::string::npos);
+  begin += kBegin.size();
+  if (std::getenv("HOTSET_UPDATE_GOLDENS") != nullptr) {
+    text.replace(begin, end - begin, doctor_table());
+    ASSERT_TRUE(replace_file(path, text));
+    return;
+  }
+  EXPECT_EQ(text.substr(begin, end - begin), doctor_table())
+      << "to update: HOTSET_UPDATE_GOLDENS=1 build/hotset_unit_tests --gtest_filter='DoctorChecks.*'";
 }
 
 } // namespace
