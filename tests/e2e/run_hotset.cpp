@@ -40,14 +40,21 @@ void put(int from, int to) {
     ::dup2(from, to);
 }
 
-// Starts `command`, looked up in PATH; a program that can't be run ends with 127.
+// Starts `command`, looked up in PATH; a program that can't be run ends with 127. Returns when exec is behind it.
 pid_t spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment, Standard standard) {
   std::vector<char*> arguments;
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
+  Pipe exec;
   pid_t pid = ::fork();
-  if (pid != 0) return pid;
+  if (pid != 0) {
+    exec.write.reset();
+    char none = 0;
+    while (::read(exec.read.get(), &none, 1) < 0 && errno == EINTR) {
+    }
+    return pid;
+  }
   for (const std::string& variable : environment)
     ::putenv(const_cast<char*>(variable.c_str()));
   put(standard.in, STDIN_FILENO);
