@@ -3,6 +3,7 @@
 # test.sh [STAGE…]: builds and runs the tests, from the ones that need nothing to the ones that take longest.
 #
 #   unit    without privileges           kernel  as root, on the running kernel
+#   vm      kernel tests in guests of other kernels: HOTSET_VM_SERIES names them, 6.1 and 6.12 if it does not
 #   e2e     the program as a user has it build   the build itself, and its variants
 #   asan    unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 #   fuzz    every fuzzer, for some seconds
@@ -69,6 +70,13 @@ stage_kernel() {
   gtest kernel build/hotset_kernel_tests
 }
 
+stage_vm() {
+  scripts/build.sh release hotset hotset_kernel_tests hotset_bpf_load || return
+  check vm.own_tests python3 -m unittest discover --start-directory tests/vm --pattern 'test_*.py'
+  # shellcheck disable=SC2086 # one argument a series
+  tests/vm/run.py --record "$results" ${HOTSET_VM_SERIES-6.1 6.12}
+}
+
 # Bounded by time, not by runs: what a fuzzer covers in it depends on the machine, what it must never do does not.
 stage_fuzz() {
   scripts/build.sh fuzz hotset_fuzzers || return
@@ -82,7 +90,7 @@ stage_fuzz() {
 }
 
 stages=("$@")
-[ $# -gt 0 ] || stages=(unit kernel e2e build asan fuzz)
+[ $# -gt 0 ] || stages=(unit kernel vm e2e build asan fuzz)
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" >/dev/null || { echo "test: there is no stage $stage" >&2; exit 2; }
 done

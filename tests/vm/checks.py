@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges what the jobs brought home.
+
+Each judge takes the kernel, one boot and the evidence, and yields checks: a claim, whether it held, and what was seen. A check that
+could not be made says why and is counted as skipped, never as passed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import expected
+from guest import GuestRun, JobResult, configure
+from kernels import Kernel
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    verdict: str  # passed, failed, skipped
+    detail: str = ""
+
+
+def held(name: str, ok: bool, detail: str = "") -> Check:
+    return Check(name, "passed" if ok else "failed", "" if ok else detail)
+
+
+def chosen_word(text: str) -> str:
+    """The one in brackets, as the kernel marks it: "always [madvise] never", "none (voluntary) full"."""
+    match = re.search(r"[\[(](\w+)[\])]", text)
+    return match[1] if match else ""
+
+
+def judge_configuration(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Check]:
+    """The guest is what its configuration says; else every test in it would prove something else."""
+    probe = run.jobs["probe"]
+    seen = {
+        "cpus": probe.text("cpu_possible").strip() == "0-7" and probe.text("cpu_online").strip() == "0-1",
+        "paging4": "la57" not in probe.text("la57"),
+        "paging5": "la57" in probe.text("la57"),
+        "thp-always": chosen_word(probe.text("thp")) == "always",
+        "thp-never": chosen_word(probe.text("thp")) == "never",
+        "cgroup2": "memory" in probe.text("cgroup2_controllers").split(),
+        "cgroup1": " cgroup rw,relatime,memory " in probe.text("cgroup_mounts"),
+        "preempt-full": chosen_word(probe.text("preempt")) == "full",
+        "lsm-bpf": "bpf" in probe.text("lsm").split(","),
+        "lsm-off": "bpf" not in probe.text("lsm").split(","),
+        "default": probe.text("cpu_online").strip() == "0-1" and "memory" in probe.text("cgroup2_controllers").split(),
+    }
+    for row in configure(run.configuration):
+        yield held(f"configuration {row.name}: {row.says}", seen[row.name], "the guest is not configured so")
+
+
+def judge_verifier(kernel: Kernel, run: GuestRun, _: JobResult) -> Iterator[Check]:
+    """Every program loads, but for those whose refusal is expected there; none asks more of the verifier than the
+    table allows."""
+    table = json.loads(expected.VERIFIER_TABLE.read_text()) if expected.VERIFIER_TABLE.exists() else {}
+    rows = [json.loads(line) for line in run.jobs["verifier"].text("verifier.jsonl").splitlines()]
+    for row in rows:
+        program = f"{row['object'].removesuffix('.bpf.o')}/{row['program']}"
+        refusal = expected.refusal(kernel.series.name, program)
+        name = f"verifier {program}"
+        if refusal:
+            yield held(f"{name} is refused: {refusal}", not row["loaded"], "it loads: take it out of the table REFUSED")
+            continue
+        if not row["loaded"]:
+            yield held(f"{name} loads", False, f"the kernel refuses it, errno {row['errno']}")
+            continue
+        known = table.get(program, {}).get(kernel.series.name)
+        if known is None:
+            yield held(f"{name} is in the table", False, f"new program: {expected.VERIFIER_UPDATE}")
+            continue
+        most = int(known * expected.VERIFIER_GROWTH)
+        yield held(
+            f"{name} takes no more of the verifier than the table says", row["instructions"] <= most,
+            f"{row['instructions']} instructions verified, {known} in the table; if that is meant: {expected.VERIFIER_UPDATE}",
+        )
+    yield held("verifier: programs were loaded", bool(rows), "no BPF object was found")
+
+
+def judge_doctor(kernel: Kernel, run: GuestRun, evidence: JobResult) -> Iterator[Check]:
+    """What hotset doctor found out by trying, against what the kernel's own files say it has."""
+    report = json.loads(run.jobs["doctor"].text("doctor.json"))
+    found = {c["name"]: c for c in report["checks"]}
+    yield held("doctor: the main job can run", report["main_job"] is True, json.dumps(report)[:300])
+    for name, has in expected.DOCTOR.items():
+        if name not in found:
+            yield held(f"doctor {name}", False, "doctor has no such check")
+            continue
+        should = has(kernel, evidence)
+        detail = f"doctor says {found[name]['ok']} ({found[name].get('cause')}), the kernel's own files say {should}"
+        yield held(f"doctor {name} is as the kernel has it", found[name]["ok"] == should, detail)
+    for check in report["checks"]:
+        if not check["ok"]:
+            yield held(f"doctor {check['name']} gives a cause", bool(check.get("cause")), "no cause for what is missing")
+
+
+def gtest_rows(job: JobResult) -> list[tuple[str, str, str]]:
+    """(name, verdict, reason) of each test of a GoogleTest report."""
+    rows = []
+    for suite in json.loads(job.text("tests.json"))["testsuites"]:
+        for test in suite["testsuite"]:
+            name = f"{suite['name']}.{test['name']}"
+            if test.get("failures"):
+                rows.append((name, "failed", test["failures"][0]["failure"].strip().replace("\n", " | ")[:600]))
+            elif test["result"] == "SKIPPED":
+                reason = (test.get("skipped") or [{}])[0].get("message", "no reason given")
+                rows.append((name, "skipped", reason.strip().splitlines()[-1]))
+            elif test["status"] == "RUN":
+                rows.append((name, "passed", ""))
+    return rows
+
+
+def judge_kernel_tests(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Check]:
+    job = run.jobs["kernel-tests"]
+    if "tests.json" not in job.files:
+        tail = "\n".join((job.text("stdout") + job.text("stderr")).splitlines()[-15:])
+        yield held("kernel-tests end", False, f"no report (status {job.status}); the last it said:\n{tail}")
+        return
+    rows = gtest_rows(job)
+    for name, verdict, reason in rows:
+        yield Check(f"kernel {name}", verdict, reason)
+    yield held("kernel-tests: tests were run", bool(rows), "the filter left none")
+
+
+DMESG_TROUBLE = re.compile(
+    r"WARNING:|BUG:|Oops|Call Trace|general protection|Kernel panic|soft lockup|hung_task|blocked for more than|"
+    r"self-detected stall|detected stalls|UBSAN|KASAN|segfault at|traps: "
+)
+
+
+def judge_dmesg(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Check]:
+    lines = run.jobs["dmesg"].text("dmesg").splitlines()
+    trouble = [l for l in lines if DMESG_TROUBLE.search(l) and not expected.HARMLESS_DMESG.search(l)]
+    yield held("dmesg is free of warnings", not trouble, "\n".join(trouble[:10]))
+    yield held("dmesg was read", len(lines) > 50, f"only {len(lines)} lines")
+
+
+def judge_nothing(_: Kernel, __: GuestRun, ___: JobResult) -> Iterator[Check]:
+    yield from ()
+
+
+JUDGES = {
+    "probe": judge_configuration,
+    "evidence": judge_nothing,
+    "verifier": judge_verifier,
+    "doctor": judge_doctor,
+    "kernel-tests": judge_kernel_tests,
+    "dmesg": judge_dmesg,
+}
+
+
+def judge(kernel: Kernel, run: GuestRun, jobs: list[str], evidence: JobResult) -> list[Check]:
+    """All checks of one boot. `evidence`: what is known of this kernel by other means than ours. A guest in trouble is a failure of its own, and what it did bring home still counts."""
+    checks = []
+    if run.trouble:
+        checks.append(held("the guest runs to its end", False, f"{run.trouble}; its console ends:\n{run.console_tail()}"))
+    for name in jobs:
+        job = run.jobs.get(name)
+        if job is None:
+            continue
+        if job.status != 0 and name != "kernel-tests":
+            said = (job.text("stdout")[-1500:] + job.text("stderr")[-1500:]).strip()
+            checks.append(held(f"job {name} succeeds", False, f"status {job.status} after {job.seconds:.0f} s\n{said}"))
+            continue
+        try:
+            checks += JUDGES[name](kernel, run, evidence)
+        except (KeyError, ValueError, TypeError) as problem:
+            checks.append(held(f"job {name} can be judged", False, f"{type(problem).__name__}: {problem}"))
+    return checks
+
+
+def save_job_files(run: GuestRun, folder: Path) -> None:
+    """For whoever looks into a failure."""
+    for job in run.jobs.values():
+        for name, data in job.files.items():
+            target = folder / job.name / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""./run vm [SERIES…]: runs the program and its kernel tests on guest kernels and compares with what is expected there.
+
+Each series of the table in kernels.py is fetched, booted once for each row of the table of boots below, and judged. The
+whole outcome goes to build/vm/results.json, from which --docs writes docs/kernels.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import datetime
+import json
+import os
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import checks  # noqa: E402
+import document  # noqa: E402
+import expected  # noqa: E402
+from guest import CONFIGURATIONS, GuestRun, JobResult, boot, lacking  # noqa: E402
+from image import base_archive  # noqa: E402
+from kernels import SERIES, Kernel, Series, Unavailable, chosen, obtain  # noqa: E402
+
+TOP = HERE.parent.parent
+BUILD = TOP / "build"
+CACHE = BUILD / "vm"
+
+# Seconds a job may take in a guest: several times what it takes on an idle machine.
+JOBS = {"probe": 60, "evidence": 60, "verifier": 60, "doctor": 60, "kernel-tests": 240, "dmesg": 20}
+MODULES = ["zram", "loop"]  # for tests that need swap or a file system of their own
+
+
+TABLE_LOCK = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Boot:
+    """One row of the table of boots: a configuration, and the jobs in it, for all series or those named."""
+
+    configuration: str
+    jobs: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    gtest_filter: str = "*"
+
+
+BOOTS = (
+    Boot("default", ("probe", "evidence", "verifier", "doctor", "kernel-tests", "dmesg")),
+    Boot("cpus+paging4+thp-never+preempt-full+lsm-bpf", ("probe", "doctor", "kernel-tests", "dmesg")),
+    Boot("cgroup1+thp-always+lsm-off", ("probe", "doctor", "dmesg")),
+)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="./run vm", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Runs the tests on guest kernels in QEMU.",
+        epilog="guest configurations (join several with +):\n"
+        + "\n".join(f"  {c.name:13} {c.says}" for c in CONFIGURATIONS.values()),
+    )
+    parser.add_argument("series", nargs="*", help=f"kernels: {', '.join(s.name for s in SERIES)}; none: all of them")
+    parser.add_argument("--config", help="boot this configuration only, whatever the table of boots says")
+    parser.add_argument("--job", action="append", choices=JOBS, help="run this job only (can be repeated)")
+    parser.add_argument("--gtest-filter", help="kernel tests to run")
+    parser.add_argument("--update-verifier", action="store_true", help="write the instruction counts seen to the table")
+    parser.add_argument("--docs", action="store_true", help="write docs/kernels.md from this run")
+    parser.add_argument("--parallel", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
+                        help="kernels at a time; a guest uses one processor of the host (default: one for each)")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="append verdict, name and reason of each check")
+    return parser.parse_args()
+
+
+def plan(kernel: Kernel, options: argparse.Namespace) -> list[Boot]:
+    """The boots for that kernel, as the command line has it."""
+    boots = [b for b in BOOTS if not b.only or kernel.series.name in b.only]
+    if options.config:
+        boots = [Boot(options.config, tuple(JOBS))]
+    if options.job:
+        wanted = [(b, tuple(j for j in b.jobs if j in options.job)) for b in boots]
+        boots = [dataclasses.replace(b, jobs=("probe", *(j for j in jobs if j != "probe"))) for b, jobs in wanted if jobs]
+    if options.gtest_filter:
+        boots = [dataclasses.replace(b, gtest_filter=options.gtest_filter) for b in boots]
+    return boots
+
+
+def fitting(row: Boot, kernel: Kernel) -> tuple[Boot, list[tuple[str, str]]]:
+    """The row without the configurations that this kernel cannot have, and those with the reason."""
+    parts = row.configuration.split("+")
+    left_out = [(p, lacking(kernel, p)) for p in parts if lacking(kernel, p)]
+    possible = [p for p in parts if not lacking(kernel, p)] or ["default"]
+    return dataclasses.replace(row, configuration="+".join(possible)), left_out
+
+
+def environment(row: Boot) -> dict[str, str]:
+    return {"HOTSET_GTEST_FILTER": row.gtest_filter}
+
+
+def programs() -> list[Path]:
+    wanted = [BUILD / n for n in ("hotset", "hotset_kernel_tests", "hotset_bpf_load")]
+    for program in wanted:
+        if not program.exists():
+            raise SystemExit(f"vm: {program} is not built; run ./run setup and cmake --build build")
+    return wanted
+
+
+def make_base() -> bytes:
+    scratch = CACHE / "scratch"
+    scratch.mkdir(parents=True, exist_ok=True)
+    settings = scratch / "settings"
+    settings.write_text("".join(f"--set {k}={v}\n" for k, v in expected.VERIFIER_SETTINGS.items()))
+    objects = sorted((BUILD / "bpf").glob("*.bpf.o"))
+    return base_archive(programs(), [(settings, "bpf/settings"), *((o, f"bpf/{o.name}") for o in objects)], scratch, HERE)
+
+
+def run_kernel(kernel: Kernel, base: bytes, options: argparse.Namespace) -> dict:
+    """Boots the kernel for each row and judges; what results.json says about it."""
+    boots = []
+    evidence: dict[str, bytes] = {}
+    for planned in plan(kernel, options):
+        row, left_out = fitting(planned, kernel)
+        folder = CACHE / "runs" / kernel.release / row.configuration
+        jobs = [(j, JOBS[j]) for j in row.jobs]
+        run = boot(kernel, row.configuration, base, jobs, folder, 60 + sum(s for _, s in jobs), MODULES, environment(row))
+        checks.save_job_files(run, folder)
+        if options.update_verifier and "verifier" in run.jobs and run.jobs["verifier"].status == 0:
+            with TABLE_LOCK:
+                update_verifier(kernel, run)
+        for name in ("evidence", "probe"):
+            evidence |= run.jobs[name].files if name in run.jobs else {}
+        judged = checks.judge(kernel, run, list(row.jobs), JobResult("evidence", 0, 0, evidence))
+        judged += [checks.Check(f"configuration {part}", "skipped", why) for part, why in left_out]
+        boots.append({
+            "configuration": row.configuration,
+            "seconds": round(run.seconds, 1),
+            "boot_seconds": run.boot_seconds,
+            "job_seconds": {j.name: j.seconds for j in run.jobs.values()},
+            "features": document.features(run),
+            "checks": [dataclasses.asdict(c) for c in judged],
+        })
+        say(kernel, boots[-1])
+    return {
+        "series": kernel.series.name, "status": "ran", "release": kernel.release, "package": kernel.package,
+        "version": kernel.version, "suite": kernel.suite, "boots": boots,
+    }
+
+
+def say(kernel: Kernel, outcome: dict) -> None:
+    count = {v: sum(c["verdict"] == v for c in outcome["checks"]) for v in ("passed", "failed", "skipped")}
+    jobs = ", ".join(f"{n} {s:.0f}" for n, s in outcome["job_seconds"].items() if s >= 0.5)
+    print(f"vm {kernel.release} {outcome['configuration']}: {count['passed']} passed, {count['failed']} failed, "
+          f"{count['skipped']} skipped in {outcome['seconds']:.0f} s ({jobs})", flush=True)
+    for check in outcome["checks"]:
+        if check["verdict"] == "failed":
+            print(f"  FAILED {check['name']}: {check['detail']}", flush=True)
+
+
+def update_verifier(kernel: Kernel, run: GuestRun) -> None:
+    """Puts this kernel's counts into the table, and takes out programs that are gone."""
+    table = json.loads(expected.VERIFIER_TABLE.read_text()) if expected.VERIFIER_TABLE.exists() else {}
+    rows = [json.loads(line) for line in run.jobs["verifier"].text("verifier.jsonl").splitlines()]
+    programs_seen = {f"{r['object'].removesuffix('.bpf.o')}/{r['program']}": r for r in rows}
+    table = {program: counts for program, counts in table.items() if program in programs_seen}
+    for program, row in programs_seen.items():
+        counts = table.setdefault(program, {})
+        counts.pop(kernel.series.name, None)
+        if row["loaded"]:
+            counts[kernel.series.name] = row["instructions"]
+    order = [s.name for s in SERIES]
+    table = {p: {s: table[p][s] for s in order if s in table[p]} for p in sorted(table)}
+    expected.VERIFIER_TABLE.write_text(json.dumps(table, indent=2) + "\n")
+
+
+def not_run(series: Series, reason: str) -> dict:
+    verdict = "failed" if series.required else "skipped"
+    print(f"vm {series.name}: NOT RUN: {reason}" + (" (this kernel is required)" if series.required else ""), flush=True)
+    check = checks.Check(f"kernel {series.name} runs", verdict, f"not run: {reason}")
+    boots = [{"configuration": "", "seconds": 0, "checks": [dataclasses.asdict(check)]}]
+    return {"series": series.name, "status": "not run", "reason": reason, "boots": boots}
+
+
+def record(kernels: list[dict], file: Path) -> None:
+    with file.open("a") as out:
+        for kernel in kernels:
+            for outcome in kernel["boots"]:
+                for check in outcome["checks"]:
+                    name = f"vm.{kernel['series']}.{outcome['configuration']}.{check['name']}".replace("\t", " ")
+                    reason = " | ".join(check["detail"].split("\n")).replace("\t", " ")
+                    out.write(f"{check['verdict']}\t{name}\t{reason}\n")
+
+
+def run_series(series: Series, base: bytes, options: argparse.Namespace) -> dict:
+    try:
+        kernel = obtain(series, CACHE)
+    except (Unavailable, OSError) as problem:
+        return not_run(series, str(problem))
+    print(f"vm {series.name}: {kernel.package} {kernel.version} from {kernel.suite}", flush=True)
+    return run_kernel(kernel, base, options)
+
+
+def main() -> int:
+    options = arguments()
+    wanted = chosen(options.series)
+    base = make_base()
+    begin = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
+        kernels = list(pool.map(lambda series: run_series(series, base, options), wanted))
+    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    results = {"schema": "hotset.vm/1", "date": date, "kernels": kernels}
+    (CACHE / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    if options.docs:
+        document.write(results, TOP / "docs" / "kernels.md")
+    if options.record:
+        record(kernels, options.record)
+    all_checks = [c for k in kernels for b in k["boots"] for c in b["checks"]]
+    count = {v: sum(c["verdict"] == v for c in all_checks) for v in ("passed", "failed", "skipped")}
+    missing = [k["series"] for k in kernels if k["status"] != "ran"]
+    print(f"{len(kernels) - len(missing)} kernels run, {len(missing)} not run{': ' if missing else ''}{', '.join(missing)}; "
+          f"{time.monotonic() - begin:.0f} s")
+    print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
+    if options.record:
+        return 0  # the verdicts are in the file, and whoever reads it judges
+    return 1 if count["failed"] or not count["passed"] else 0
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    sys.exit(main())
