@@ -13,6 +13,8 @@ namespace {
 constexpr std::array kMethods{
     Method{"reference", "resets the referenced bits, waits, counts those set again (clear_refs, smaps)",
            "the process's own user or root", true, true, false, open_reference_meter},
+    Method{"faults", "counts page faults in the kernel, which is no working set", "eBPF, as root", false, false, true,
+           open_fault_meter},
 };
 
 } // namespace

@@ -51,5 +51,6 @@ Result<OpenedMeter> open_meter(std::string_view name, const Files& files, const 
 
 // The rows.
 Result<std::unique_ptr<Meter>> open_reference_meter(const Files& files, const Process& target, Clock& clock);
+Result<std::unique_ptr<Meter>> open_fault_meter(const Files& files, const Process& target, Clock& clock);
 
 } // namespace hotset

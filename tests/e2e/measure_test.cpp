@@ -201,6 +201,24 @@ TEST(Measure, odd_name_is_made_printable) {
   EXPECT_THAT(table.out, ::testing::Not(HasSubstr("\x1b")));
 }
 
+TEST(MeasureFaults, are_counted_and_not_taken_for_a_working_set) {
+  RunResult run =
+      run_hotset({"measure", "300ms", "--method", "faults", "--json", "--", "sh", "-c", "while :; do (:); done"});
+  if (run.exit_code == 4 || run.exit_code == 5) GTEST_SKIP() << run.err;
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(run.json_lines().size(), 1u);
+  nlohmann::json record = run.json_lines()[0];
+  EXPECT_TRUE(record.at("wss").is_null());
+  EXPECT_GT(record.at("faults").at("count"), 0) << "a fork takes copy-on-write faults of the parent";
+  EXPECT_NE(record.at("faults").at("hook"), "");
+  EXPECT_THAT(record.at("flags").dump(), HasSubstr("faults_only"));
+}
+
+TEST(MeasureFaults, have_no_snapshot) {
+  Program sleep({"sleep", "1000"});
+  EXPECT_EQ(run_hotset({"measure", pid_of(sleep), "--snapshot", "--method", "faults"}).exit_code, 2);
+}
+
 TEST(MeasureBadInput, has_a_documented_exit_code_and_one_sentence) {
   Program sleep({"sleep", "1000"});
   std::string pid = pid_of(sleep);
