@@ -47,6 +47,7 @@ struct ModelInfo {
   std::string split; // "row", "dataset"
   std::uint64_t train_rows = 0, valid_rows = 0, test_rows = 0;
   std::uint64_t outliers_removed = 0;
+  double training_mean_bytes = 0; // of the labels
   std::vector<TrainedOn> datasets;
   std::string lightgbm_version, hotset_version, trained_at;
   Parameters parameters;
@@ -71,6 +72,9 @@ class Model {
   [[nodiscard]] const ModelInfo& info() const { return info_; }
   [[nodiscard]] const std::vector<const Feature*>& features() const { return chosen_; }
   [[nodiscard]] const Booster& booster() const { return booster_; }
+
+  // The interval is calibrated after the model is made, from models that left data sets out.
+  void set_interval(std::optional<double> half_width_bytes) { info_.interval_bytes = half_width_bytes; }
 
   // Predicts from the newest window of `history`, which is not empty. A few microseconds: LightGBM's single-row fast
   // path. A model of the present is clipped to [0, rss] when the resident size is known. Not thread-safe.

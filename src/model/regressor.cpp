@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/regressor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hotset {
@@ -15,30 +17,111 @@ Matrix scaled_rows(const Samples& samples, std::span<const std::size_t> rows, co
   return scaled;
 }
 
-} // namespace
-
-Result<Regressor> Regressor::fit(const Samples& samples, std::span<const std::size_t> rows, ColumnNames names,
-                                 const Parameters& parameters, const Booster::Progress& progress) {
-  MinMaxScaler scaler = MinMaxScaler::fit(samples.features, rows);
-  std::vector<double> labels;
-  for (std::size_t row : rows)
-    labels.push_back(samples.items[row].label_bytes);
-  HOTSET_TRY(Booster booster,
-             Booster::train(scaled_rows(samples, rows, scaler), labels, names, lightgbm_text(parameters),
-                            static_cast<std::size_t>(parameters.rounds), progress));
-  return Regressor{std::move(scaler), std::move(booster)};
+void drop_outliers(std::vector<std::size_t>& rows, const Samples& samples) {
+  std::erase_if(rows, [&](std::size_t row) { return samples.outlier[row]; });
 }
 
-Result<std::vector<double>> Regressor::predict(const Samples& samples, std::span<const std::size_t> rows) const {
-  HOTSET_TRY(std::vector<double> values, booster.predict(scaled_rows(samples, rows, scaler)));
+std::vector<std::size_t> datasets_of(const Samples& samples, std::span<const std::size_t> rows) {
+  std::vector<std::size_t> datasets;
+  for (std::size_t row : rows)
+    datasets.push_back(samples.items[row].dataset);
+  return datasets;
+}
+
+std::vector<std::size_t> all_rows(const Samples& samples) {
+  std::vector<std::size_t> rows(samples.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
-    values[i] = clip_prediction(values[i], samples.items[rows[i]].rss_bytes, samples.horizon);
-  return values;
+    rows[i] = i;
+  return rows;
+}
+
+// A split of positions in `rows`, as a split of the rows themselves.
+void translate(std::vector<std::size_t>& part, std::span<const std::size_t> rows) {
+  for (std::size_t& index : part)
+    index = rows[index];
+}
+
+} // namespace
+
+Result<Recipe> Recipe::of_preset(std::string_view preset, const Parameters& parameters) {
+  HOTSET_TRY(const std::vector<const Feature*> chosen, preset_features(preset));
+  Recipe recipe{
+      .preset = std::string(preset), .names = {}, .parameters = parameters, .drops_outliers = preset == "paper"};
+  for (const Feature* feature : chosen)
+    recipe.names.emplace_back(feature->name);
+  return recipe;
+}
+
+std::vector<const Feature*> Recipe::features() const {
+  return preset_features(preset).value();
+}
+
+Result<Regressor> Regressor::fit(const Samples& samples, std::span<const std::size_t> rows, const Recipe& recipe) {
+  if (rows.size() < kFewestRows)
+    return fail(ErrorCode::bad_data, "train the model", "",
+                fmt::format("{} usable rows to learn from are too few", rows.size()),
+                fmt::format("give data sets that leave at least {}", kFewestRows));
+  MinMaxScaler scaler = MinMaxScaler::fit(samples.features, rows);
+  std::vector<double> labels;
+  double sum = 0;
+  for (std::size_t row : rows) {
+    labels.push_back(samples.items[row].label_bytes);
+    sum += labels.back();
+  }
+  HOTSET_TRY(Booster booster,
+             Booster::train(scaled_rows(samples, rows, scaler), labels, recipe.names, lightgbm_text(recipe.parameters),
+                            static_cast<std::size_t>(recipe.parameters.rounds)));
+  return Regressor{std::move(scaler), std::move(booster), sum / static_cast<double>(rows.size())};
+}
+
+Result<std::vector<Judged>> Regressor::judge(const Samples& samples, std::span<const std::size_t> rows) const {
+  return hotset::judge(samples, rows, scaler, booster, training_mean);
+}
+
+Result<std::vector<Judged>> judge(const Samples& samples, std::span<const std::size_t> rows, const MinMaxScaler& scaler,
+                                  const Booster& booster, double training_mean) {
+  HOTSET_TRY(const std::vector<double> values, booster.predict(scaled_rows(samples, rows, scaler)));
+  std::vector<Judged> judged;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double bytes = clip_prediction(values[i], samples.items[rows[i]].rss_bytes, samples.horizon);
+    judged.push_back({.sample = rows[i], .model = bytes, .training_mean = training_mean});
+  }
+  return judged;
 }
 
 double clip_prediction(double bytes, double rss_bytes, std::size_t horizon) {
   const double positive = std::max(bytes, 0.0);
   return horizon == 0 ? std::min(positive, rss_bytes) : positive;
+}
+
+Result<Split> split_samples(const Samples& samples, const Recipe& recipe, SplitKind kind) {
+  std::vector<std::size_t> rows = all_rows(samples);
+  if (recipe.drops_outliers && kind == SplitKind::row) drop_outliers(rows, samples);
+  HOTSET_TRY(Split split, make_split(datasets_of(samples, rows), kind, recipe.parameters.seed));
+  for (std::vector<std::size_t>* part : {&split.train, &split.valid, &split.test})
+    translate(*part, rows);
+  if (recipe.drops_outliers) {
+    drop_outliers(split.train, samples);
+    drop_outliers(split.valid, samples);
+  }
+  return split;
+}
+
+Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe& recipe, const Progress& progress) {
+  std::vector<Split> folds = leave_out_folds(datasets_of(samples, all_rows(samples)), kFolds, recipe.parameters.seed);
+  if (folds.size() < 2)
+    return fail(ErrorCode::bad_data, "leave data sets out in turn", "", "there is only one with rows",
+                "give at least two");
+  std::vector<Judged> judged;
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    if (recipe.drops_outliers) drop_outliers(folds[i].train, samples);
+    HOTSET_TRY(const Regressor regressor, Regressor::fit(samples, folds[i].train, recipe));
+    HOTSET_TRY(const std::vector<Judged> of_fold, regressor.judge(samples, folds[i].test));
+    judged.insert(judged.end(), of_fold.begin(), of_fold.end());
+    if (progress && !progress("leaving data sets out", i + 1, folds.size())) return std::vector<Judged>{};
+  }
+  std::ranges::sort(judged, {}, &Judged::sample);
+  return judged;
 }
 
 } // namespace hotset

@@ -3,31 +3,64 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "dataset/samples.h"
 #include "dataset/scaler.h"
+#include "dataset/splits.h"
 #include "model/lightgbm.h"
+#include "model/methods.h"
 #include "model/parameters.h"
 
 namespace hotset {
 
+// How to make a regressor; a preset with its parameters.
+struct Recipe {
+  std::string preset;
+  std::vector<std::string> names; // of the features
+  Parameters parameters;
+  bool drops_outliers = false; // the published method does; "full" keeps them, for a rare phase is no error
+
+  // usage error for a preset that does not exist.
+  static Result<Recipe> of_preset(std::string_view preset, const Parameters& parameters);
+  // The features, as pointers into their table.
+  [[nodiscard]] std::vector<const Feature*> features() const;
+};
+
 struct Regressor {
   MinMaxScaler scaler;
   Booster booster;
+  double training_mean = 0; // of the labels
 
-  // Fits the scaler and the trees to the samples `rows`, at least one.
-  static Result<Regressor> fit(const Samples& samples, std::span<const std::size_t> rows, ColumnNames names,
-                               const Parameters& parameters, const Booster::Progress& progress = {});
+  // Fits to the samples `rows`, at least kFewestRows of them (bad_data).
+  static Result<Regressor> fit(const Samples& samples, std::span<const std::size_t> rows, const Recipe& recipe);
   // Bytes per sample of `rows`, clipped as clip_prediction does.
-  [[nodiscard]] Result<std::vector<double>> predict(const Samples& samples, std::span<const std::size_t> rows) const;
+  [[nodiscard]] Result<std::vector<Judged>> judge(const Samples& samples, std::span<const std::size_t> rows) const;
 };
+
+// The same for a model that is there already.
+Result<std::vector<Judged>> judge(const Samples& samples, std::span<const std::size_t> rows, const MinMaxScaler& scaler,
+                                  const Booster& booster, double training_mean);
 
 // A working set is not negative, and that of the present is not above what is resident. What is resident in the future
 // is not known, so there `rss_bytes` is no bound.
 double clip_prediction(double bytes, double rss_bytes, std::size_t horizon);
+
+// Told after each step of long work: steps done, of how many. False asks to stop, which is an error only where it says.
+using Progress = std::function<bool(std::string_view what, std::size_t done, std::size_t total)>;
+
+// The split that a recipe trains with. By row, outliers are removed from all parts before, as published; by data set
+// only from the training and validation parts, for a new target's windows can't be chosen.
+Result<Split> split_samples(const Samples& samples, const Recipe& recipe, SplitKind kind);
+
+// Every sample judged by a regressor that has seen none of its data set: kFolds parts of the data sets left out in
+// turn. bad_data with fewer than two data sets; nothing when `progress` asked to stop.
+inline constexpr std::size_t kFolds = 10;
+Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe& recipe, const Progress& progress);
 
 } // namespace hotset

@@ -131,6 +131,7 @@ ModelInfo read_info(const Json& json) {
   info.valid_rows = get<std::uint64_t>(rows, "valid");
   info.test_rows = get<std::uint64_t>(rows, "test");
   info.outliers_removed = get<std::uint64_t>(rows, "outliers_removed");
+  info.training_mean_bytes = get<double>(json, "training_mean_bytes");
   read_datasets(json, info);
   read_parameters(json, info.parameters);
   info.lightgbm_version = get<std::string>(json, "lightgbm_version");
@@ -162,6 +163,7 @@ std::string sidecar_json(const ModelInfo& info, const std::string& model_hash) {
         {"valid", info.valid_rows},
         {"test", info.test_rows},
         {"outliers_removed", info.outliers_removed}}},
+      {"training_mean_bytes", info.training_mean_bytes},
       {"datasets", datasets_json(info)},
       {"parameters", parameters_json(info.parameters)},
       {"lightgbm_version", info.lightgbm_version},

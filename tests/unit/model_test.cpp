@@ -19,8 +19,8 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Fixture {
-  std::vector<const Feature*> chosen = preset_features("paper").value();
-  std::vector<std::string> names{"dt_s", "faults"};
+  Recipe recipe = Recipe::of_preset("paper", Parameters{}).value();
+  std::vector<const Feature*> chosen = recipe.features();
   std::vector<Dataset> datasets = synthetic::many(synthetic::telling, 3, 100);
   Samples samples = make_samples(datasets, chosen, 0).value();
   std::vector<std::size_t> rows;
@@ -28,10 +28,10 @@ struct Fixture {
   Fixture() : rows(samples.size()) { std::iota(rows.begin(), rows.end(), std::size_t{0}); }
 
   Model model() const {
-    Regressor fitted = Regressor::fit(samples, rows, names, Parameters{}).value();
+    Regressor fitted = Regressor::fit(samples, rows, recipe).value();
     ModelInfo info;
     info.preset = "paper";
-    info.features = names;
+    info.features = recipe.names;
     info.schema_hash = feature_hash(chosen);
     info.scaler = fitted.scaler;
     info.label = "reference";
@@ -163,20 +163,19 @@ TEST_F(SavedModel, whose_sidecar_is_damaged_is_refused) {
 TEST(Booster, is_the_same_for_the_same_seed) {
   if (!lightgbm_available()) GTEST_SKIP() << "this build has no LightGBM";
   const Fixture fixture;
-  Parameters parameters{.rounds = 20};
-  auto text = [&] {
-    return Regressor::fit(fixture.samples, fixture.rows, fixture.names, parameters)->booster.text().value();
-  };
+  Recipe recipe = fixture.recipe;
+  recipe.parameters.rounds = 20;
+  auto text = [&] { return Regressor::fit(fixture.samples, fixture.rows, recipe)->booster.text().value(); };
   const std::string first = text();
   EXPECT_EQ(text(), first);
-  parameters.seed = 2;
+  recipe.parameters.seed = 2;
   EXPECT_NE(text(), first);
 }
 
 TEST(Booster, fast_path_agrees_with_the_plain_call) {
   if (!lightgbm_available()) GTEST_SKIP() << "this build has no LightGBM";
   const Fixture fixture;
-  const Regressor fitted = Regressor::fit(fixture.samples, fixture.rows, fixture.names, Parameters{}).value();
+  const Regressor fitted = Regressor::fit(fixture.samples, fixture.rows, fixture.recipe).value();
   for (double x = 0; x <= 1; x += 0.01) {
     const std::vector<double> row{x, 1 - x};
     EXPECT_EQ(fitted.booster.predict(row).value(), fitted.booster.predict_plain(row).value());
@@ -189,10 +188,10 @@ TEST(Booster, of_labels_that_never_change_says_them) {
   Fixture fixture;
   for (Sample& sample : fixture.samples.items)
     sample.label_bytes = 4096;
-  const Regressor fitted = Regressor::fit(fixture.samples, fixture.rows, fixture.names, Parameters{}).value();
-  const std::vector<double> predicted = fitted.predict(fixture.samples, fixture.rows).value();
-  for (double bytes : predicted)
-    EXPECT_NEAR(bytes, 4096, 1);
+  const Regressor fitted = Regressor::fit(fixture.samples, fixture.rows, fixture.recipe).value();
+  const std::vector<Judged> judged = fitted.judge(fixture.samples, fixture.rows).value();
+  for (const Judged& one : judged)
+    EXPECT_NEAR(one.model, 4096, 1);
 }
 
 TEST(Booster, learns_from_few_rows_and_from_features_that_never_change) {
@@ -201,19 +200,18 @@ TEST(Booster, learns_from_few_rows_and_from_features_that_never_change) {
   for (std::size_t i = 0; i < fixture.samples.size(); ++i)
     for (double& value : fixture.samples.features.row(i))
       value = 1;
-  Result<Regressor> constant = Regressor::fit(fixture.samples, fixture.rows, fixture.names, Parameters{});
+  Result<Regressor> constant = Regressor::fit(fixture.samples, fixture.rows, fixture.recipe);
   ASSERT_TRUE(constant) << to_sentence(constant.error());
-  const std::vector<double> predicted = constant->predict(fixture.samples, fixture.rows).value();
-  for (double bytes : predicted)
-    EXPECT_TRUE(std::isfinite(bytes));
-  Result<Regressor> few =
-      Regressor::fit(fixture.samples, std::span(fixture.rows).first(10), fixture.names, Parameters{});
+  const std::vector<Judged> judged = constant->judge(fixture.samples, fixture.rows).value();
+  for (const Judged& one : judged)
+    EXPECT_TRUE(std::isfinite(one.model));
+  Result<Regressor> few = Regressor::fit(fixture.samples, std::span(fixture.rows).first(kFewestRows), fixture.recipe);
   ASSERT_TRUE(few) << to_sentence(few.error());
 }
 
 TEST(Booster, is_trained_or_says_what_this_build_lacks) {
   const Fixture fixture;
-  Result<Regressor> fitted = Regressor::fit(fixture.samples, fixture.rows, fixture.names, Parameters{});
+  Result<Regressor> fitted = Regressor::fit(fixture.samples, fixture.rows, fixture.recipe);
   ASSERT_EQ(fitted.has_value(), lightgbm_available());
   if (fitted) return;
   EXPECT_EQ(fitted.error().code, ErrorCode::unsupported);

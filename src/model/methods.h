@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model and the baselines that stand beside it in every evaluation. A model that does not beat what costs nothing
+// has learned nothing, however small its error is.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dataset/samples.h"
+#include "model/metrics.h"
+
+namespace hotset {
+
+// A sample with what the model said about it, and the mean label of the samples that the model was trained on.
+struct Judged {
+  std::size_t sample = 0; // index into Samples
+  double model = 0;
+  double training_mean = 0;
+};
+
+struct Method {
+  std::string_view name;    // in JSON
+  std::string_view heading; // in tables
+  bool measures;            // needs a measured working set of the target, shortly before
+  double (*predict)(const Sample&, const Judged&);
+};
+
+// The model first.
+std::span<const Method> methods();
+
+// One Metrics per method, in the order of the table.
+std::vector<Metrics> score(const Samples& samples, std::span<const Judged> judged);
+
+// The labels against the workload's own record, where there is one.
+Metrics score_labels(std::span<const Dataset> datasets);
+
+} // namespace hotset
