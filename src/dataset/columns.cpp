@@ -11,16 +11,17 @@ namespace hotset {
 namespace {
 
 constexpr std::array kColumns{
-    Column{"time_s", "s", "end of the window, since the recording began", &Row::time_s},
-    Column{"dt_s", "s", "length of the window", &Row::dt_s},
-    Column{"faults", "faults", "page faults of the target in the window, as the hook counts them", &Row::faults},
-    Column{"emissions", "samples", "samples that the kernel program emitted in the window", &Row::emissions},
-    Column{"peak_faults", "faults", "the most faults that one of these samples carried", &Row::peak_faults},
-    Column{"rss_bytes", "bytes", "resident memory at the end of the window", &Row::rss_bytes},
-    Column{"cpu_s", "s", "CPU time that the target used in the window", &Row::cpu_s},
-    Column{"label_bytes", "bytes", "working set of the window, by the method that the header names", &Row::label_bytes},
-    Column{"truth_bytes", "bytes", "working set of the window by the workload's own record; empty without one",
-           &Row::truth_bytes},
+    DatasetColumn{"time_s", "s", "end of the window, since the recording began", &Row::time_s},
+    DatasetColumn{"dt_s", "s", "length of the window", &Row::dt_s},
+    DatasetColumn{"faults", "faults", "page faults of the target in the window, as the hook counts them", &Row::faults},
+    DatasetColumn{"emissions", "samples", "samples that the kernel program emitted in the window", &Row::emissions},
+    DatasetColumn{"peak_faults", "faults", "the most faults that one of these samples carried", &Row::peak_faults},
+    DatasetColumn{"rss_bytes", "bytes", "resident memory at the end of the window", &Row::rss_bytes},
+    DatasetColumn{"cpu_s", "s", "CPU time that the target used in the window", &Row::cpu_s},
+    DatasetColumn{"label_bytes", "bytes", "working set of the window, by the method that the header names",
+                  &Row::label_bytes},
+    DatasetColumn{"truth_bytes", "bytes", "working set of the window by the workload's own record; empty without one",
+                  &Row::truth_bytes},
 };
 
 template <class... Visitors>
@@ -30,14 +31,14 @@ struct Overloaded : Visitors... {
 
 } // namespace
 
-std::span<const Column> columns() {
+std::span<const DatasetColumn> dataset_columns() {
   return kColumns;
 }
 
 std::string row_text(const Row& row) {
   std::string line;
   auto out = std::back_inserter(line);
-  for (const Column& column : kColumns) {
+  for (const DatasetColumn& column : kColumns) {
     if (!line.empty()) line += ',';
     std::visit(Overloaded{
                    [&](double Row::* field) { fmt::format_to(out, "{}", row.*field); },

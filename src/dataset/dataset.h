@@ -43,14 +43,14 @@ struct Row {
 };
 
 // The columns, in the order of the file: names, reading, writing and the documentation derive from this table.
-struct Column {
+struct DatasetColumn {
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
   std::variant<double Row::*, std::uint64_t Row::*, std::optional<std::uint64_t> Row::*> field;
 };
 
-std::span<const Column> columns();
+std::span<const DatasetColumn> dataset_columns();
 
 struct DatasetHeader {
   std::string host, kernel;

@@ -65,7 +65,7 @@ std::string read_value(std::string_view text, std::optional<std::uint64_t>& valu
 
 std::string read_row(std::string_view line, Row& row) {
   std::string_view rest = line;
-  const std::span<const Column> table = columns();
+  const std::span<const DatasetColumn> table = dataset_columns();
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::size_t comma = rest.find(',');
     const bool last = i + 1 == table.size();
@@ -81,7 +81,7 @@ std::string read_row(std::string_view line, Row& row) {
 
 std::string column_line() {
   std::string line;
-  for (const Column& column : columns())
+  for (const DatasetColumn& column : dataset_columns())
     line += fmt::format("{}{}", line.empty() ? "" : ",", column.name);
   return line;
 }

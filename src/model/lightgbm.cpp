@@ -114,7 +114,7 @@ Booster& Booster::operator=(Booster&&) noexcept = default;
 Booster::~Booster() = default;
 
 Result<Booster> Booster::train(const Matrix& rows, std::span<const double> labels, ColumnNames names,
-                               const std::string& parameters, std::size_t rounds, const Progress& progress) {
+                               const std::string& parameters, std::size_t rounds) {
   constexpr const char* kOperation = "train the model";
   const std::string all = fmt::format("{} {}", parameters, kOneThread);
   auto handles = std::make_unique<Handles>();
@@ -125,7 +125,7 @@ Result<Booster> Booster::train(const Matrix& rows, std::span<const double> label
   for (std::size_t round = 0; round < rounds; ++round) {
     int nothing_left = 0;
     HOTSET_CHECK(checked(kOperation, [&] { return LGBM_BoosterUpdateOneIter(raw, &nothing_left); }));
-    if (nothing_left != 0 || (progress && !progress(round + 1))) break;
+    if (nothing_left != 0) break;
   }
   HOTSET_TRY(handles->fast, make_fast(raw, rows.columns()));
   return Booster(std::move(handles), rows.columns());
@@ -226,8 +226,7 @@ Booster::Booster(Booster&&) noexcept = default;
 Booster& Booster::operator=(Booster&&) noexcept = default;
 Booster::~Booster() = default;
 
-Result<Booster> Booster::train(const Matrix&, std::span<const double>, ColumnNames, const std::string&, std::size_t,
-                               const Progress&) {
+Result<Booster> Booster::train(const Matrix&, std::span<const double>, ColumnNames, const std::string&, std::size_t) {
   return unavailable();
 }
 Result<Booster> Booster::from_text(const std::string&) {

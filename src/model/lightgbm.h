@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,13 +30,10 @@ using ColumnNames = std::span<const std::string>;
 // A trained model. Movable. Not thread-safe.
 class Booster {
  public:
-  // Called after each round with the number done; false ends the training with the rounds so far.
-  using Progress = std::function<bool(std::size_t)>;
-
   // Trains `rounds` trees on rows of which the row sampling leaves some (LightGBM refuses otherwise). `parameters` are
   // LightGBM's own ("key=value key=value"). Labels that leave nothing to learn give a model that says their mean.
   static Result<Booster> train(const Matrix& rows, std::span<const double> labels, ColumnNames names,
-                               const std::string& parameters, std::size_t rounds, const Progress& progress = {});
+                               const std::string& parameters, std::size_t rounds);
   // LightGBM trusts the text (a damaged one makes it read out of bounds): the caller has checked its fingerprint.
   static Result<Booster> from_text(const std::string& text);
 

@@ -40,17 +40,17 @@ std::optional<double> spread_value(const Metrics& metrics) {
   return part ? std::optional((*part).*Which) : std::nullopt;
 }
 
-constexpr std::array kMetrics{
-    Metric{"mae_bytes", "MiB", "mean", Scale::mib, spread_value<&Metrics::bytes, &Spread::mean>},
-    Metric{"median_bytes", "MiB", "median", Scale::mib, spread_value<&Metrics::bytes, &Spread::median>},
-    Metric{"p95_bytes", "MiB", "p95", Scale::mib, spread_value<&Metrics::bytes, &Spread::p95>},
-    Metric{"mae_of_rss", "% of RSS", "mean", Scale::percent, spread_value<&Metrics::of_rss, &Spread::mean>},
-    Metric{"median_of_rss", "% of RSS", "median", Scale::percent, spread_value<&Metrics::of_rss, &Spread::median>},
-    Metric{"p95_of_rss", "% of RSS", "p95", Scale::percent, spread_value<&Metrics::of_rss, &Spread::p95>},
-    Metric{"mae_of_wss", "% of WSS", "mean", Scale::percent, spread_value<&Metrics::of_wss, &Spread::mean>},
-    Metric{"median_of_wss", "% of WSS", "median", Scale::percent, spread_value<&Metrics::of_wss, &Spread::median>},
-    Metric{"p95_of_wss", "% of WSS", "p95", Scale::percent, spread_value<&Metrics::of_wss, &Spread::p95>},
-    Metric{"r2", "", "R²", Scale::plain, [](const Metrics& metrics) { return metrics.r2; }},
+constexpr std::array kErrorMetrics{
+    ErrorMetric{"mae_bytes", "MiB", "mean", Scale::mib, spread_value<&Metrics::bytes, &Spread::mean>},
+    ErrorMetric{"median_bytes", "MiB", "median", Scale::mib, spread_value<&Metrics::bytes, &Spread::median>},
+    ErrorMetric{"p95_bytes", "MiB", "p95", Scale::mib, spread_value<&Metrics::bytes, &Spread::p95>},
+    ErrorMetric{"mae_of_rss", "% of RSS", "mean", Scale::percent, spread_value<&Metrics::of_rss, &Spread::mean>},
+    ErrorMetric{"median_of_rss", "% of RSS", "median", Scale::percent, spread_value<&Metrics::of_rss, &Spread::median>},
+    ErrorMetric{"p95_of_rss", "% of RSS", "p95", Scale::percent, spread_value<&Metrics::of_rss, &Spread::p95>},
+    ErrorMetric{"mae_of_wss", "% of WSS", "mean", Scale::percent, spread_value<&Metrics::of_wss, &Spread::mean>},
+    ErrorMetric{"median_of_wss", "% of WSS", "median", Scale::percent, spread_value<&Metrics::of_wss, &Spread::median>},
+    ErrorMetric{"p95_of_wss", "% of WSS", "p95", Scale::percent, spread_value<&Metrics::of_wss, &Spread::p95>},
+    ErrorMetric{"r2", "", "R²", Scale::plain, [](const Metrics& metrics) { return metrics.r2; }},
 };
 
 } // namespace
@@ -73,8 +73,8 @@ Metrics measure_errors(std::span<const Outcome> outcomes) {
   return measured;
 }
 
-std::span<const Metric> metrics() {
-  return kMetrics;
+std::span<const ErrorMetric> error_metrics() {
+  return kErrorMetrics;
 }
 
 } // namespace hotset

@@ -34,7 +34,7 @@ Metrics measure_errors(std::span<const Outcome> outcomes);
 
 enum class Scale { mib, percent, plain };
 
-struct Metric {
+struct ErrorMetric {
   std::string_view name;    // in JSON
   std::string_view over;    // heading of the columns it stands under: "MiB", "% of RSS"
   std::string_view heading; // its own
@@ -42,6 +42,6 @@ struct Metric {
   std::optional<double> (*value)(const Metrics&);
 };
 
-std::span<const Metric> metrics();
+std::span<const ErrorMetric> error_metrics();
 
 } // namespace hotset

@@ -76,9 +76,10 @@ Result<Prediction> Model::predict(const History& history, std::optional<std::uin
   const double bound = rss_bytes ? static_cast<double>(*rss_bytes) : HUGE_VAL;
   auto clipped = [&](double value) { return clip_prediction(value, bound, info_.horizon); };
   Prediction prediction{.bytes = clipped(bytes), .low_bytes = std::nullopt, .high_bytes = std::nullopt};
+  // Around the clipped value, as the residuals were that the interval is calibrated with.
   if (info_.interval_bytes) {
-    prediction.low_bytes = clipped(bytes - *info_.interval_bytes);
-    prediction.high_bytes = clipped(bytes + *info_.interval_bytes);
+    prediction.low_bytes = clipped(prediction.bytes - *info_.interval_bytes);
+    prediction.high_bytes = clipped(prediction.bytes + *info_.interval_bytes);
   }
   return prediction;
 }

@@ -45,8 +45,10 @@ void translate(std::vector<std::size_t>& part, std::span<const std::size_t> rows
 
 Result<Recipe> Recipe::of_preset(std::string_view preset, const Parameters& parameters) {
   HOTSET_TRY(const std::vector<const Feature*> chosen, preset_features(preset));
-  Recipe recipe{
-      .preset = std::string(preset), .names = {}, .parameters = parameters, .drops_outliers = preset == "paper"};
+  Recipe recipe{.preset = std::string(preset),
+                .names = {},
+                .parameters = parameters,
+                .drops_outliers = drops_outliers_of(preset)};
   for (const Feature* feature : chosen)
     recipe.names.emplace_back(feature->name);
   return recipe;
@@ -107,7 +109,7 @@ Result<Split> split_samples(const Samples& samples, const Recipe& recipe, SplitK
   return split;
 }
 
-Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe& recipe, const Progress& progress) {
+Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe& recipe, const OnStep& on_step) {
   std::vector<Split> folds = leave_out_folds(datasets_of(samples, all_rows(samples)), kFolds, recipe.parameters.seed);
   if (folds.size() < 2)
     return fail(ErrorCode::bad_data, "leave data sets out in turn", "", "there is only one with rows",
@@ -118,7 +120,8 @@ Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe&
     HOTSET_TRY(const Regressor regressor, Regressor::fit(samples, folds[i].train, recipe));
     HOTSET_TRY(const std::vector<Judged> of_fold, regressor.judge(samples, folds[i].test));
     judged.insert(judged.end(), of_fold.begin(), of_fold.end());
-    if (progress && !progress("leaving data sets out", i + 1, folds.size())) return std::vector<Judged>{};
+    const bool go_on = !on_step || on_step("leaving data sets out", i + 1, folds.size());
+    if (!go_on && i + 1 < folds.size()) return std::vector<Judged>{};
   }
   std::ranges::sort(judged, {}, &Judged::sample);
   return judged;

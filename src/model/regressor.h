@@ -14,8 +14,8 @@
 #include "dataset/scaler.h"
 #include "dataset/splits.h"
 #include "model/lightgbm.h"
-#include "model/methods.h"
 #include "model/parameters.h"
+#include "model/predictors.h"
 
 namespace hotset {
 
@@ -24,10 +24,12 @@ struct Recipe {
   std::string preset;
   std::vector<std::string> names; // of the features
   Parameters parameters;
-  bool drops_outliers = false; // the published method does; "full" keeps them, for a rare phase is no error
+  bool drops_outliers = false;
 
   // usage error for a preset that does not exist.
   static Result<Recipe> of_preset(std::string_view preset, const Parameters& parameters);
+  // The published method removes outliers; "full" keeps them, for a rare phase is no error.
+  static bool drops_outliers_of(std::string_view preset) { return preset == "paper"; }
   // The features, as pointers into their table.
   [[nodiscard]] std::vector<const Feature*> features() const;
 };
@@ -52,15 +54,15 @@ Result<std::vector<Judged>> judge(const Samples& samples, std::span<const std::s
 double clip_prediction(double bytes, double rss_bytes, std::size_t horizon);
 
 // Told after each step of long work: steps done, of how many. False asks to stop, which is an error only where it says.
-using Progress = std::function<bool(std::string_view what, std::size_t done, std::size_t total)>;
+using OnStep = std::function<bool(std::string_view what, std::size_t done, std::size_t total)>;
 
 // The split that a recipe trains with. By row, outliers are removed from all parts before, as published; by data set
 // only from the training and validation parts, for a new target's windows can't be chosen.
 Result<Split> split_samples(const Samples& samples, const Recipe& recipe, SplitKind kind);
 
 // Every sample judged by a regressor that has seen none of its data set: kFolds parts of the data sets left out in
-// turn. bad_data with fewer than two data sets; nothing when `progress` asked to stop.
+// turn. bad_data with fewer than two data sets; nothing when `on_step` asked to stop.
 inline constexpr std::size_t kFolds = 10;
-Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe& recipe, const Progress& progress);
+Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe& recipe, const OnStep& on_step);
 
 } // namespace hotset

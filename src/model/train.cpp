@@ -79,9 +79,9 @@ std::vector<std::string> notes_on(std::span<const Dataset> datasets) {
 }
 
 // Leaves data sets out in turn: what the model says about targets it has not seen, and the interval from it.
-Result<> calibrate(const Samples& samples, const Recipe& recipe, const Progress& progress, ModelInfo& info,
+Result<> calibrate(const Samples& samples, const Recipe& recipe, const OnStep& on_step, ModelInfo& info,
                    Trained& trained) {
-  Result<std::vector<Judged>> judged = judge_left_out(samples, recipe, progress);
+  Result<std::vector<Judged>> judged = judge_left_out(samples, recipe, on_step);
   if (!judged && judged.error().code != ErrorCode::bad_data) return fail(judged.error());
   if (!judged || judged->empty()) {
     trained.notes.push_back(
@@ -99,13 +99,13 @@ Result<> calibrate(const Samples& samples, const Recipe& recipe, const Progress&
 
 } // namespace
 
-Result<Trained> train(std::span<const Dataset> datasets, const TrainOptions& options, const Progress& progress) {
+Result<Trained> train(std::span<const Dataset> datasets, const TrainOptions& options, const OnStep& on_step) {
   HOTSET_TRY(Recipe recipe, Recipe::of_preset(options.preset, Parameters{.seed = options.seed}));
   HOTSET_TRY(const Samples samples, make_samples(datasets, recipe.features(), options.horizon));
   HOTSET_TRY(const Split split, split_samples(samples, recipe, options.split));
   std::optional<TuneResult> tuned;
   if (options.tune > 0) {
-    HOTSET_TRY(tuned, tune(samples, split, recipe, options.tune, progress));
+    HOTSET_TRY(tuned, tune(samples, split, recipe, options.tune, on_step));
     recipe.parameters = tuned->best;
   }
   HOTSET_TRY(Regressor regressor, Regressor::fit(samples, split.train, recipe));
@@ -124,7 +124,7 @@ Result<Trained> train(std::span<const Dataset> datasets, const TrainOptions& opt
     trained.notes.push_back(
         fmt::format("tuning stopped on request after {} of {} parameter sets; the best of them is kept",
                     tuned->tried - 1, options.tune));
-  HOTSET_CHECK(calibrate(samples, recipe, progress, info, trained));
+  HOTSET_CHECK(calibrate(samples, recipe, on_step, info, trained));
   trained.model.set_interval(info.interval_bytes);
   return trained;
 }

@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "dataset/dataset.h"
-#include "model/methods.h"
 #include "model/model.h"
+#include "model/predictors.h"
 #include "model/regressor.h"
 #include "model/tune.h"
 
@@ -37,7 +37,7 @@ struct Trained {
 };
 
 // Trains on the training part, tunes on the validation part, reports on the test part, and calibrates the interval over
-// the data sets. When `progress` asks to stop, what is done so far is the result and a note says so.
-Result<Trained> train(std::span<const Dataset> datasets, const TrainOptions& options, const Progress& progress);
+// the data sets. When `on_step` asks to stop, what is done so far is the result and a note says so.
+Result<Trained> train(std::span<const Dataset> datasets, const TrainOptions& options, const OnStep& on_step);
 
 } // namespace hotset

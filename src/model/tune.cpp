@@ -19,14 +19,14 @@ Result<double> validation_mae(const Samples& samples, const Split& split, const 
 } // namespace
 
 Result<TuneResult> tune(const Samples& samples, const Split& split, Recipe recipe, std::size_t count,
-                        const Progress& progress) {
+                        const OnStep& on_step) {
   std::mt19937_64 random(recipe.parameters.seed);
   TuneResult result;
   result.best = recipe.parameters;
   HOTSET_TRY(result.first_mae_bytes, validation_mae(samples, split, recipe));
   result.best_mae_bytes = result.first_mae_bytes;
   result.tried = 1;
-  while (result.tried <= count && (!progress || progress("tuning", result.tried - 1, count))) {
+  while (result.tried <= count && (!on_step || on_step("tuning", result.tried - 1, count))) {
     recipe.parameters = draw_parameters(recipe.parameters, random);
     HOTSET_TRY(const double mae, validation_mae(samples, split, recipe));
     ++result.tried;

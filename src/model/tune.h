@@ -20,8 +20,8 @@ struct TuneResult {
   double first_mae_bytes = 0, best_mae_bytes = 0; // on the validation part
 };
 
-// Tries the recipe's parameters and then `count` drawn ones. Ends early, with the best so far, when `progress` asks.
+// Tries the recipe's parameters and then `count` drawn ones. Ends early, with the best so far, when `on_step` asks.
 Result<TuneResult> tune(const Samples& samples, const Split& split, Recipe recipe, std::size_t count,
-                        const Progress& progress);
+                        const OnStep& on_step);
 
 } // namespace hotset

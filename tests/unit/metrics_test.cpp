@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "model/methods.h"
+#include "model/predictors.h"
 #include "synthetic.h"
 
 namespace hotset {
@@ -57,7 +57,7 @@ TEST(Metrics, agree_with_their_naive_twin) {
 
 TEST(Metrics, that_are_undefined_are_absent_and_never_a_number) {
   const Metrics nothing = measure_errors({});
-  for (const Metric& metric : metrics())
+  for (const ErrorMetric& metric : error_metrics())
     EXPECT_FALSE(metric.value(nothing)) << metric.name;
   const std::vector<Outcome> same{{1, 5, 0}, {2, 5, 0}};
   const Metrics constant = measure_errors(same);
@@ -74,17 +74,17 @@ TEST(Metrics, are_finite_whatever_a_data_set_may_hold) {
   const auto large = static_cast<double>(std::uint64_t{1} << 53);
   const std::vector<Outcome> outcomes{{large, 0, large}, {0, large, 1}, {large, 1, large}};
   const Metrics measured = measure_errors(outcomes);
-  for (const Metric& metric : metrics())
+  for (const ErrorMetric& metric : error_metrics())
     EXPECT_TRUE(std::isfinite(metric.value(measured).value())) << metric.name;
 }
 
 TEST(Metrics, and_methods_have_names_of_their_own) {
   std::set<std::string_view> names;
-  for (const Metric& metric : metrics())
+  for (const ErrorMetric& metric : error_metrics())
     EXPECT_TRUE(names.insert(metric.name).second);
-  for (const Method& method : methods())
-    EXPECT_TRUE(names.insert(method.name).second);
-  EXPECT_EQ(methods().front().name, "model");
+  for (const Predictor& predictor : predictors())
+    EXPECT_TRUE(names.insert(predictor.name).second);
+  EXPECT_EQ(predictors().front().name, "model");
 }
 
 TEST(Baselines, say_what_their_names_promise) {
@@ -92,8 +92,8 @@ TEST(Baselines, say_what_their_names_promise) {
   const Samples samples = make_samples(datasets, preset_features("paper").value(), 0).value();
   const Judged judged{.sample = 2, .model = 7, .training_mean = 9};
   std::map<std::string_view, double> said;
-  for (const Method& method : methods())
-    said[method.name] = method.predict(samples.items[2], judged);
+  for (const Predictor& predictor : predictors())
+    said[predictor.name] = predictor.predict(samples.items[2], judged);
   EXPECT_EQ(said["model"], 7);
   EXPECT_EQ(said["training_mean"], 9);
   EXPECT_EQ(said["rss"], static_cast<double>(datasets[0].rows[3].rss_bytes));

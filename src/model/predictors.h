@@ -21,7 +21,7 @@ struct Judged {
   double training_mean = 0;
 };
 
-struct Method {
+struct Predictor {
   std::string_view name;    // in JSON
   std::string_view heading; // in tables
   bool measures;            // needs a measured working set of the target, shortly before
@@ -29,7 +29,7 @@ struct Method {
 };
 
 // The model first.
-std::span<const Method> methods();
+std::span<const Predictor> predictors();
 
 // One Metrics per method, in the order of the table.
 std::vector<Metrics> score(const Samples& samples, std::span<const Judged> judged);
