@@ -19,6 +19,8 @@ namespace {
 constexpr std::array kCommands{
     Command{"doctor", "Say what this kernel and these privileges allow, and what helps", declare_doctor},
     Command{"measure", "Measure the working set of a process", declare_measure},
+    Command{"train", "Train a model of the working set from data sets", declare_train},
+    Command{"evaluate", "Judge a model honestly, beside what costs nothing", declare_evaluate},
     Command{"workload", "Run a known-answer memory workload that publishes what it touches", declare_workload},
 };
 
