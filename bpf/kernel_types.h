@@ -51,7 +51,38 @@ struct pt_regs {
 	unsigned long ip;
 } RELOCATED;
 
-struct vm_area_struct;
+struct super_block {
+	unsigned long s_magic;
+} RELOCATED;
+
+struct inode {
+	struct super_block *i_sb;
+} RELOCATED;
+
+struct file {
+	struct inode *f_inode;
+} RELOCATED;
+
+struct mm_struct {
+	void *pgd;
+} RELOCATED;
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	const void *vm_ops;
+	struct file *vm_file;
+} RELOCATED;
+
+struct bpf_iter_meta;
+
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+} RELOCATED;
 
 enum vm_fault_reason {
 	VM_FAULT_OOM = 0x1,

@@ -18,11 +18,12 @@ PageMask surely_private(const Region& region) {
   return anonymous && !region.shared ? region.writable : PageMask{};
 }
 
-enum HeldReason : std::size_t { kLocked, kShared, kUndecided, kHeldReasons };
+enum HeldReason : std::size_t { kLocked, kShared, kUndecided, kCached, kHeldReasons };
 constexpr std::array<std::pair<std::string_view, std::string_view>, kHeldReasons> kHeldTexts{{
     {"locked", "locked pages: their Accessed bits wait for a scoped clear within the budget"},
     {"shared", "pages that other processes map, too: their Accessed bits wait for a scoped clear within the budget"},
     {"undecided", "pages that were set again at once, and it was not looked up yet whether they can be cleared"},
+    {"tlb", "pages that may have been touched through cached translations, which a scoped clear leaves alone"},
 }};
 
 } // namespace
@@ -43,11 +44,12 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
     table.proven -= *passed;
     table.proven |= doubtful - *passed;
   });
+  if (flush_) flushed_ = is_cleared(flush_->address) && is_cleared(flush_->end() - 4096);
 }
 
 Answer Tracker::answer(const Snapshot& now) const {
   Answer answer;
-  std::uint64_t unknown = 0;
+  std::uint64_t unknown = 0, cached = 0;
   std::array<std::uint64_t, kHeldReasons> held{};
   auto count = [&](const Region& region, const Table* table) {
     std::uint64_t present = region.present.count();
@@ -67,6 +69,7 @@ Answer Tracker::answer(const Snapshot& now) const {
       held[kUndecided] += (stuck - table->passed).count() * !region.locked;
       held[kShared] += (stuck & table->passed).count() * !region.locked;
       held[kLocked] += stuck.count() * region.locked;
+      if (!flushed_) cached += ((table->settled & region.present) - region.accessed).count();
       answer.aged += (((table->unknown | table->held) & region.present) - region.accessed).count();
     }
     std::uint64_t known = touched.count();
@@ -77,9 +80,11 @@ Answer Tracker::answer(const Snapshot& now) const {
       now, tables_, [&](const Region& region, const Table& table) { count(region, &table); },
       [&](const Region& region) { count(region, nullptr); });
 
+  // These are not set; if they were touched, through the TLB, the bits don't show it.
+  held[kCached] = std::min(cached, tlb_pages_);
   double stuck = 0;
   for (std::size_t reason = 0; reason < kHeldReasons; ++reason) {
-    stuck += static_cast<double>(held[reason]);
+    if (reason != kCached) stuck += static_cast<double>(held[reason]);
     if (held[reason] > 0) answer.held.push_back({kHeldTexts[reason].first, kHeldTexts[reason].second, held[reason]});
   }
   const double known = static_cast<double>(answer.known), left = static_cast<double>(unknown);
@@ -105,7 +110,7 @@ Answer Tracker::answer(const Snapshot& now) const {
     answer.units = units_.size();
   }
   // A bit that the kernel itself cleared may have been set in the window before that.
-  answer.high += static_cast<double>(answer.aged);
+  answer.high += static_cast<double>(answer.aged + held[kCached]);
   const double resident = static_cast<double>(answer.resident);
   answer.high = std::min(answer.high, resident);
   answer.low = std::min(answer.low, answer.high);

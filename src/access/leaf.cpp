@@ -7,7 +7,7 @@
 
 namespace hotset {
 
-LeafPages scan_leaf_portable(std::span<const std::uint64_t, kTablePages> entries) {
+LeafPages scan_leaf_portable(std::span<const Entry, kTablePages> entries) {
   LeafPages pages;
   for (unsigned w = 0; w < pages.present.words.size(); ++w) {
     std::uint64_t present = 0, accessed = 0, writable = 0;
@@ -33,7 +33,7 @@ __attribute__((target("avx2"))) std::uint64_t signs(__m256i lanes) {
   return static_cast<std::uint64_t>(static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(lanes))));
 }
 
-__attribute__((target("avx2"))) LeafPages scan_leaf_avx2(std::span<const std::uint64_t, kTablePages> entries) {
+__attribute__((target("avx2"))) LeafPages scan_leaf_avx2(std::span<const Entry, kTablePages> entries) {
   LeafPages pages;
   for (unsigned w = 0; w < pages.present.words.size(); ++w) {
     std::uint64_t present = 0, accessed = 0, writable = 0;
@@ -53,12 +53,12 @@ __attribute__((target("avx2"))) LeafPages scan_leaf_avx2(std::span<const std::ui
 
 } // namespace
 
-LeafPages scan_leaf(std::span<const std::uint64_t, kTablePages> entries) {
+LeafPages scan_leaf(std::span<const Entry, kTablePages> entries) {
   static const bool avx2 = __builtin_cpu_supports("avx2") != 0;
   return avx2 ? scan_leaf_avx2(entries) : scan_leaf_portable(entries);
 }
 #else
-LeafPages scan_leaf(std::span<const std::uint64_t, kTablePages> entries) {
+LeafPages scan_leaf(std::span<const Entry, kTablePages> entries) {
   return scan_leaf_portable(entries);
 }
 #endif

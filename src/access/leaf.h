@@ -14,12 +14,14 @@
 
 namespace hotset {
 
-inline constexpr std::uint64_t kEntryPresent = 1u << 0;
-inline constexpr std::uint64_t kEntryWritable = 1u << 1;
-inline constexpr std::uint64_t kEntryAccessed = 1u << 5;
-inline constexpr std::uint64_t kEntryLarge = 1u << 7;    // in a directory: the entry maps 2 MiB or 1 GiB itself
-inline constexpr std::uint64_t kEntryProtNone = 1u << 8; // without kEntryPresent: mapped, but every access faults
-inline constexpr std::uint64_t kEntryFrame = 0x000f'ffff'ffff'f000;
+using Entry = unsigned long long; // the kernel's __u64
+
+inline constexpr Entry kEntryPresent = 1u << 0;
+inline constexpr Entry kEntryWritable = 1u << 1;
+inline constexpr Entry kEntryAccessed = 1u << 5;
+inline constexpr Entry kEntryLarge = 1u << 7;    // in a directory: the entry maps 2 MiB or 1 GiB itself
+inline constexpr Entry kEntryProtNone = 1u << 8; // without kEntryPresent: mapped, but every access faults
+inline constexpr Entry kEntryFrame = 0x000f'ffff'ffff'f000;
 
 struct LeafPages {
   PageMask present;  // mapped: present, or PROT_NONE (the kernel counts those as resident, too)
@@ -28,14 +30,14 @@ struct LeafPages {
 };
 
 // Sets of all 512 entries; the caller cuts them to the part of the table that it is about.
-LeafPages scan_leaf(std::span<const std::uint64_t, kTablePages> entries);
+LeafPages scan_leaf(std::span<const Entry, kTablePages> entries);
 // The same, one entry at a time: the naive twin, and what runs on CPUs without AVX2.
-LeafPages scan_leaf_portable(std::span<const std::uint64_t, kTablePages> entries);
+LeafPages scan_leaf_portable(std::span<const Entry, kTablePages> entries);
 
-inline std::uint64_t frame_number(std::uint64_t entry) {
+inline std::uint64_t frame_number(Entry entry) {
   return (entry & kEntryFrame) >> 12;
 }
-inline bool is_mapped(std::uint64_t entry) {
+inline bool is_mapped(Entry entry) {
   return (entry & (kEntryPresent | kEntryProtNone)) != 0;
 }
 

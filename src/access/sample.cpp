@@ -21,7 +21,7 @@ void Frame::add(std::uint32_t table, const PageMask& mask, bool whole) {
   if (count > 0) parts_.push_back({pages() + count, table, whole, mask});
 }
 
-std::vector<Unit> Frame::draw(std::size_t units, unsigned block_pages, Random& random) const {
+std::vector<Unit> Frame::draw(std::size_t units, unsigned block_pages, RandomEngine& random) const {
   std::vector<Unit> drawn;
   if (parts_.empty()) return drawn;
   std::uniform_int_distribution<std::uint64_t> any_page(0, pages() - 1);

@@ -18,7 +18,7 @@
 
 namespace hotset {
 
-using Random = std::mt19937_64;
+using RandomEngine = std::mt19937_64;
 
 struct Unit {
   std::uint32_t table = 0; // index given to Frame::add
@@ -33,7 +33,7 @@ class Frame {
   // At most `units` units in the order of the draw; fewer when the frame has no more (each try that hits a drawn block
   // counts towards a limit of eight tries a unit, so a frame that is nearly used up ends the draw). block_pages: a
   // power of two up to 512.
-  std::vector<Unit> draw(std::size_t units, unsigned block_pages, Random& random) const;
+  std::vector<Unit> draw(std::size_t units, unsigned block_pages, RandomEngine& random) const;
 
  private:
   struct Part {

@@ -12,21 +12,33 @@
 namespace hotset {
 namespace {
 
-constexpr double kScopedShare = 0.5;         // of the budget that scoped clears may use
-constexpr double kMaxOwedWindows = 64;       // a scoped clear that costs more than this many windows' share never runs
-constexpr double kSweepShare = 0.5;          // of what is left for clearing when it is not enough for all
-constexpr float kHot = 0.9F;                 // tables above are not worth a sweep: they would be set again at once
-constexpr unsigned kSweepLeast = 8;          // cold pages that a sweep of a table must be expected to win
+constexpr double kScopedShare = 0.5;   // of the budget that scoped clears may use
+constexpr double kMaxOwedWindows = 64; // a scoped clear that costs more than this many windows' share never runs
+constexpr double kSweepShare = 0.5;    // of what is left for clearing when it is not enough for all
+constexpr float kHot = 0.5F;           // tables above are not worth a sweep: most of it would be set again at once
+constexpr double kCheapShare = 0.05;   // of the budget: a scoped clear that costs less is made whatever it settles
+constexpr unsigned kFlushPages = 64;   // a run that changes both ends of so many pages empties the TLB
+constexpr unsigned kSweepLeast = 8;    // cold pages that a sweep of a table must be expected to win
 constexpr double kNotWorthSampling_us = 300; // an exact window this cheap is not made cheaper
 
 bool is_file(const Region& region) {
   return region.mapping == Mapping::file || region.mapping == Mapping::shmem;
+}
+bool foliated(const Region& region) {
+  return region.mapping == Mapping::file;
 }
 bool is_measured(const Region& region) {
   return region.mapping != Mapping::hugetlb && region.mapping != Mapping::special;
 }
 
 } // namespace
+
+void ScopedCosts::learn(double took_us, std::uint64_t pages) {
+  const ScopedCosts standard;
+  double per_page = std::max(0.0, took_us - fixed_us) / static_cast<double>(std::max<std::uint64_t>(pages, 1024));
+  per_page_us =
+      std::clamp(per_page_us + (per_page - per_page_us) / 4, standard.per_page_us / 10, standard.per_page_us * 10);
+}
 
 ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& costs, const ScopedCosts& scoped) {
   ClearPlan plan;
@@ -36,6 +48,7 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   confidence_ = aim.confidence;
   double budget = std::max(0.0, aim.budget_us - settle_by_scope(now, aim, scoped, plan));
 
+  choose_flush(now, plan);
   ClearPlan all = plan;
   ask_for_all(now, costs, all);
   double price = costs.of(all.runs.size(), all.run_pages);
@@ -48,7 +61,7 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
                   (aim.method == Aim::Method::automatic && (price > budget || sample_is_cheap));
   if (few || (!sampling && price <= budget)) {
     for (Table& table : tables_)
-      table.asked = std::exchange(table.unknown, {});
+      table.asked |= std::exchange(table.unknown, {});
     all.reason = few ? "few runs: clearing all is as cheap as a sample" : "clearing all fits the budget";
     return all;
   }
@@ -57,11 +70,44 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   plan.reason = sampling && price <= budget
                     ? fmt::format("a sample meets the error at {:.1f} of {:.1f} ms", design.cost_us / 1e3, price / 1e3)
                     : fmt::format("clearing all takes {:.1f} ms, the budget is {:.1f} ms", price / 1e3, budget / 1e3);
-  double sweep_us = sampling ? std::min(budget * kSweepShare, std::max(design.cost_us, kNotWorthSampling_us))
-                             : budget - std::min(budget, design.cost_us);
+  settle_rest(now, plan);
+  double sweep_us = sampling ? budget * kSweepShare : budget - std::min(budget, design.cost_us);
   sweep(now, sweep_us, costs, !sampling, plan);
   draw(now, design, plan);
   return plan;
+}
+
+// A scoped clear leaves cached translations alone, so that pages which stay in the TLB are not seen again. MADV_COLD
+// flushes what it changed, and everything when that spans more than 33 pages (x86: tlb_single_page_flush_ceiling). So
+// after a scoped clear comes one run that begins and ends with set pages that far apart, outside of its scope.
+void Tracker::choose_flush(const Snapshot& now, ClearPlan& plan) {
+  flush_.reset();
+  flushed_ = !plan.scoped_anonymous && !plan.scoped_file;
+  if (flushed_) return;
+  for (const Region& region : now.regions) {
+    if (region.huge || !is_measured(region) || (is_file(region) ? plan.scoped_file : plan.scoped_anonymous)) continue;
+    auto table = std::ranges::lower_bound(tables_, region.address, {}, &Table::address);
+    PageMask set = table->unknown & region.own();
+    if (!set.any()) continue;
+    unsigned first = set.next(0), pages = set.last() - first + 1;
+    if (pages < kFlushPages) continue;
+    table->asked |= set;
+    table->unknown -= set;
+    plan.flush = flush_ = Run{region.address + first * std::uint64_t{4096}, pages};
+    return;
+  }
+}
+
+bool Tracker::flushes(const Region& region) const {
+  return flush_ && flush_->address >= region.address + region.first * std::uint64_t{4096} &&
+         flush_->end() <= region.address + region.last * std::uint64_t{4096};
+}
+
+// Whether MADV_COLD has cleared the page that was asked for: seen clear since, or known not to be passed over.
+bool Tracker::is_cleared(std::uint64_t address) const {
+  auto table = std::ranges::lower_bound(tables_, address / kTableBytes * kTableBytes, {}, &Table::address);
+  auto page = static_cast<unsigned>(address % kTableBytes / 4096);
+  return table != tables_.end() && table->asked.test(page) && table->proven.test(page);
 }
 
 // Takes over the tables of the new census, with what is remembered of those that were there before.
@@ -107,26 +153,40 @@ double Tracker::settle_by_scope(const Snapshot& now, const Aim& aim, const Scope
     if (!is_measured(region)) return;
     bool file = is_file(region);
     present[file] += region.present.count();
-    // File-backed pages can be parts of large folios, which MADV_COLD would split: the scoped clear comes first.
-    wanted[file] += (region.accessed & (file ? table.held | table.unknown : table.held)).count();
+    // A page of a file can be part of a large folio, which MADV_COLD would split: those wait for the scoped clear.
+    wanted[file] += (region.accessed & (foliated(region) ? table.held | table.unknown : table.held)).count();
   });
   double spent = 0;
   for (bool file : {false, true}) {
-    if (static_cast<double>(wanted[file]) <= aim.error_pages / 8) continue;
     double price = scoped.of(present[file]), share = aim.budget_us * kScopedShare;
+    bool matters = static_cast<double>(wanted[file]) > aim.error_pages / 8;
+    if (wanted[file] == 0 || (!matters && price > aim.budget_us * kCheapShare)) continue;
     owed_us_[file] = std::min(owed_us_[file] + share, share * kMaxOwedWindows);
     if (price > owed_us_[file]) continue;
     owed_us_[file] = std::max(0.0, owed_us_[file] - price);
     spent += std::min(price, share);
+    plan.scoped_pages += present[file];
     (file ? plan.scoped_file : plan.scoped_anonymous) = true;
     join_tables(now, tables_, [file](const Region& region, Table& table) {
       if (!is_measured(region) || is_file(region) != file) return;
-      table.settled |= region.accessed;
-      table.held -= region.accessed;
-      table.unknown -= region.accessed;
+      // What MADV_COLD can clear as well is left to it where that is not too much: it flushes the TLB.
+      PageMask settled = region.accessed & (foliated(region) ? table.held | table.unknown : table.held);
+      table.settled |= settled;
+      table.held -= settled;
+      table.unknown -= settled;
     });
   }
   return spent;
+}
+
+// Too much to clear by runs: the scoped clear reaches the rest of its scope at no further price.
+void Tracker::settle_rest(const Snapshot& now, const ClearPlan& plan) {
+  join_tables(now, tables_, [&](const Region& region, Table& table) {
+    if (!is_measured(region) || !(is_file(region) ? plan.scoped_file : plan.scoped_anonymous)) return;
+    PageMask rest = table.unknown & region.own();
+    table.settled |= rest;
+    table.unknown -= rest;
+  });
 }
 
 // The runs that clear every page in question.
@@ -154,7 +214,7 @@ void Tracker::sweep(const Snapshot& now, double budget_us, const ClearCosts& cos
     // The next table's run joins this one when both are dense: charge a run where there is a gap.
     bool joins = first == 0 && spent > 0;
     spent += costs.of(joins ? 0 : 1, span);
-    table.asked = std::exchange(table.unknown, {});
+    table.asked |= std::exchange(table.unknown, {});
   }
   if (n > 0) sweep_at_ = (sweep_at_ + step) % n;
 

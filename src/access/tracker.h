@@ -46,10 +46,13 @@ struct ScopedCosts {
 
 struct ClearPlan {
   enum class Approach { exact, partial, sample } approach = Approach::exact;
-  std::string reason;            // of the choice, one phrase
-  std::vector<Run> runs;         // for MADV_COLD, ascending
-  bool scoped_anonymous = false; // write 2 to clear_refs, before the runs
-  bool scoped_file = false;      // write 3 to clear_refs, before the runs
+  std::string reason; // of the choice, one phrase
+  // In this order: runs by MADV_COLD, scoped clears, the flushing run by MADV_COLD.
+  std::vector<Run> runs;          // ascending
+  bool scoped_anonymous = false;  // write 2 to clear_refs
+  bool scoped_file = false;       // write 3 to clear_refs
+  std::uint64_t scoped_pages = 0; // that those two will visit
+  std::optional<Run> flush;       // empties the target's TLB of what the scoped clears left there
   std::uint64_t run_pages = 0;
   std::size_t units = 0;    // of the sample
   unsigned block_pages = 0; // of the sample
@@ -84,7 +87,8 @@ struct Answer {
 
 class Tracker {
  public:
-  explicit Tracker(std::uint64_t seed) : random_(seed) {}
+  // `tlb_pages`: translations that the target's CPUs can hold at once; bounds what a clear without a flush may hide.
+  explicit Tracker(std::uint64_t seed, std::uint64_t tlb_pages = 4096) : random_(seed), tlb_pages_(tlb_pages) {}
 
   // Begins a window with the census just read. Aims and prices may change from window to window; the design follows
   // from earlier windows alone, never from this one's sample.
@@ -119,14 +123,19 @@ class Tracker {
 
   void adopt(const Snapshot& now);
   double settle_by_scope(const Snapshot& now, const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan);
+  void settle_rest(const Snapshot& now, const ClearPlan& plan);
   void ask_for_all(const Snapshot& now, const ClearCosts& costs, ClearPlan& plan);
   void sweep(const Snapshot& now, double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan);
   void draw(const Snapshot& now, const SampleDesign& design, ClearPlan& plan);
+  void choose_flush(const Snapshot& now, ClearPlan& plan);
+  [[nodiscard]] bool flushes(const Region& region) const;
+  [[nodiscard]] bool is_cleared(std::uint64_t address) const;
   [[nodiscard]] std::uint64_t unknown_pages() const;
   [[nodiscard]] std::vector<Draw> draws(const Snapshot& now) const;
   [[nodiscard]] Interval interval(std::span<const Draw> drawn) const;
 
-  Random random_;
+  RandomEngine random_;
+  std::uint64_t tlb_pages_;
   std::vector<Table> tables_; // ascending by address
   std::vector<Unit> units_;   // the sample of the running window, in the order of the draw
   std::uint64_t frame_ = 0;   // pages of the running window's frame, sample included
@@ -136,6 +145,8 @@ class Tracker {
   RatioHistory history_;       // what the running window's interval may assume
   std::size_t sweep_at_ = 0;   // table at which the sweep goes on
   double held_ratio_ = 0.5;    // touched share of pages like the held ones, when they could be told last
+  std::optional<Run> flush_;   // the run whose clearing empties the target's TLB
+  bool flushed_ = true;        // it did, or no scoped clear needed it
   double owed_us_[2] = {0, 0}; // saved up for the next scoped clear: anonymous, file
 };
 

@@ -45,10 +45,10 @@ TEST(PageMask, nth_next_and_last_agree_with_a_list) {
 TEST(Leaf, fast_scan_equals_the_naive_scan) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 200; ++round) {
-    std::vector<std::uint64_t> entries(kTablePages);
+    std::vector<Entry> entries(kTablePages);
     for (auto& entry : entries)
       entry = random() & random();
-    std::span<const std::uint64_t, kTablePages> table(entries.data(), kTablePages);
+    std::span<const Entry, kTablePages> table(entries.data(), kTablePages);
     LeafPages fast = scan_leaf(table), naive = scan_leaf_portable(table);
     EXPECT_EQ(fast.present, naive.present);
     EXPECT_EQ(fast.accessed, naive.accessed);
@@ -57,12 +57,12 @@ TEST(Leaf, fast_scan_equals_the_naive_scan) {
 }
 
 TEST(Leaf, a_protected_page_is_resident_and_a_swapped_one_is_not) {
-  std::vector<std::uint64_t> entries(kTablePages);
+  std::vector<Entry> entries(kTablePages);
   entries[1] = kEntryPresent | kEntryAccessed;
   entries[2] = kEntryProtNone | kEntryAccessed; // mprotect(PROT_NONE), NUMA hinting
   entries[3] = kEntryAccessed | 0x7ffff000;     // a swap entry: its bits mean other things
   entries[4] = kEntryPresent | kEntryWritable;
-  LeafPages pages = scan_leaf(std::span<const std::uint64_t, kTablePages>(entries.data(), kTablePages));
+  LeafPages pages = scan_leaf(std::span<const Entry, kTablePages>(entries.data(), kTablePages));
   EXPECT_EQ(pages.present.count(), 3);
   EXPECT_EQ(pages.accessed.count(), 2);
   EXPECT_EQ(pages.writable.count(), 1);

@@ -13,7 +13,7 @@ TEST(Frame, draws_blocks_in_proportion_to_their_pages) {
   Frame frame;
   frame.add(0, PageMask::range(0, 10), false);
   frame.add(1, PageMask::range(64, 94), false);
-  Random random(1);
+  RandomEngine random(1);
   std::map<std::uint32_t, int> first;
   for (int i = 0; i < 10'000; ++i)
     ++first[frame.draw(1, 64, random).at(0).table];
@@ -24,7 +24,7 @@ TEST(Frame, never_draws_a_block_twice_and_ends_when_none_is_left) {
   Frame frame;
   for (std::uint32_t table = 0; table < 4; ++table)
     frame.add(table, PageMask::range(10, 500), false);
-  Random random(2);
+  RandomEngine random(2);
   std::vector<Unit> drawn = frame.draw(1000, 128, random);
   EXPECT_EQ(drawn.size(), 16);
   std::uint64_t pages = 0;
@@ -40,7 +40,7 @@ TEST(Frame, never_draws_a_block_twice_and_ends_when_none_is_left) {
 TEST(Frame, takes_a_huge_page_as_one_unit) {
   Frame frame;
   frame.add(7, PageMask::all(), true);
-  Random random(3);
+  RandomEngine random(3);
   std::vector<Unit> drawn = frame.draw(5, 8, random);
   ASSERT_EQ(drawn.size(), 1);
   EXPECT_EQ(drawn[0].pages, PageMask::all());
@@ -49,7 +49,7 @@ TEST(Frame, takes_a_huge_page_as_one_unit) {
 TEST(Frame, without_pages_gives_no_units) {
   Frame frame;
   frame.add(0, {}, false);
-  Random random(4);
+  RandomEngine random(4);
   EXPECT_TRUE(frame.draw(16, 64, random).empty());
 }
 

@@ -53,18 +53,22 @@ struct SimulatedTarget {
   }
   void clear(const ClearPlan& plan) {
     for (const Run& run : plan.runs)
-      for (std::uint64_t address = run.address; address < run.end();) {
-        Table* at = find(address);
-        std::uint64_t end = std::min(run.end(), address / kTableBytes * kTableBytes + kTableBytes);
-        if (at)
-          at->region.accessed -= PageMask::range(static_cast<unsigned>(address % kTableBytes / 4096),
-                                                 static_cast<unsigned>((end - 1) % kTableBytes / 4096 + 1)) -
-                                 at->stuck;
-        address = end;
-      }
+      age(run);
     for (Table& table : tables) {
       bool file = table.region.mapping == Mapping::file || table.region.mapping == Mapping::shmem;
       if (file ? plan.scoped_file : plan.scoped_anonymous) table.region.accessed = {};
+    }
+    if (plan.flush) age(*plan.flush);
+  }
+  void age(const Run& run) {
+    for (std::uint64_t address = run.address; address < run.end();) {
+      Table* at = find(address);
+      std::uint64_t end = std::min(run.end(), address / kTableBytes * kTableBytes + kTableBytes);
+      if (at)
+        at->region.accessed -= PageMask::range(static_cast<unsigned>(address % kTableBytes / 4096),
+                                               static_cast<unsigned>((end - 1) % kTableBytes / 4096 + 1)) -
+                               at->stuck;
+      address = end;
     }
   }
   [[nodiscard]] Tracker::Judge judge() {

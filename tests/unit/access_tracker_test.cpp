@@ -14,6 +14,7 @@ namespace hotset {
 namespace {
 
 constexpr Aim kPlenty{.budget_us = 1e9};
+constexpr ScopedCosts kNeverScoped{.fixed_us = 1e15};
 
 TEST(Tracker, is_exact_when_everything_in_question_was_cleared) {
   std::mt19937_64 random(1);
@@ -82,9 +83,7 @@ TEST(Tracker, what_cannot_be_cleared_is_held_with_bounds_and_a_reason) {
   target.tables[1].region.locked = true;
   target.tables[1].stuck = PageMask::all();
   Tracker tracker(1);
-  Aim no_scoped = kPlenty;
-  no_scoped.error_pages = 1e6; // so that no scoped clear is worth its price
-  target.begin(tracker, no_scoped);
+  target.begin(tracker, kPlenty, {}, kNeverScoped);
   target.touch(2, PageMask::range(0, 10));
   target.touch(0, PageMask::range(0, 10));
   Answer answer = tracker.answer(target.census());
@@ -105,9 +104,7 @@ TEST(Tracker, a_held_page_that_was_clear_at_the_beginning_is_known) {
   target.tables[0].region.writable = {};
   target.tables[0].region.accessed = PageMask::range(0, 50);
   Tracker tracker(1);
-  Aim no_scoped = kPlenty;
-  no_scoped.error_pages = 1e6;
-  target.begin(tracker, no_scoped);
+  target.begin(tracker, kPlenty, {}, kNeverScoped);
   target.touch(0, PageMask::range(0, 60));
   Answer answer = tracker.answer(target.census());
   EXPECT_EQ(answer.low, 10);
@@ -120,9 +117,7 @@ TEST(Tracker, unknown_is_not_zero_when_the_judge_does_not_know) {
   target.tables[0].stuck = PageMask::range(0, 100);
   target.judge_knows = false;
   Tracker tracker(1);
-  Aim no_scoped = kPlenty;
-  no_scoped.error_pages = 1e6;
-  target.begin(tracker, no_scoped);
+  target.begin(tracker, kPlenty, {}, kNeverScoped);
   Answer answer = tracker.answer(target.census());
   EXPECT_EQ(answer.low, 0);
   EXPECT_EQ(answer.high, 100);
@@ -147,10 +142,8 @@ TEST(Tracker, a_fork_turns_proven_pages_doubtful_again) {
   SimulatedTarget target;
   target.add(2);
   Tracker tracker(1);
-  Aim no_scoped = kPlenty;
-  no_scoped.error_pages = 1e6;
   for (int i = 0; i < 3; ++i) {
-    target.begin(tracker, no_scoped);
+    target.begin(tracker, kPlenty, {}, kNeverScoped);
     target.touch(0, PageMask::range(0, 40));
   }
   // The child shares every page, which the parent's entries show by having lost the write permission.
@@ -158,7 +151,7 @@ TEST(Tracker, a_fork_turns_proven_pages_doubtful_again) {
     table.stuck = PageMask::all();
     table.region.writable = {};
   }
-  target.begin(tracker, no_scoped);
+  target.begin(tracker, kPlenty, {}, kNeverScoped);
   Answer answer = tracker.answer(target.census());
   EXPECT_EQ(answer.low, 0);
   EXPECT_EQ(answer.high, 40);
@@ -187,6 +180,24 @@ TEST(Tracker, a_scoped_clear_settles_what_is_held_once_the_budget_allows_it) {
     tracker.learn(target.census());
   }
   EXPECT_EQ(settled, 3);
+}
+
+TEST(Tracker, a_scoped_clear_is_followed_by_a_flush_or_says_what_the_tlb_may_hide) {
+  for (bool wide : {false, true}) {
+    SimulatedTarget target;
+    target.add(1);
+    target.add(1, Mapping::file);
+    target.tables[0].region.accessed = PageMask::range(0, 1) | (wide ? PageMask::range(500, 501) : PageMask{});
+    target.tables[1].stuck = PageMask::all();
+    Tracker tracker(1, 100);
+    ClearPlan plan = target.begin(tracker, kPlenty);
+    EXPECT_TRUE(plan.scoped_file);
+    Answer answer = tracker.answer(target.census());
+    EXPECT_EQ(answer.low, 0);
+    EXPECT_EQ(answer.high, wide ? 0 : 100) << "512 pages were settled, the TLB holds 100";
+    EXPECT_EQ(answer.held.empty(), wide);
+    EXPECT_EQ(plan.flush.has_value(), wide);
+  }
 }
 
 TEST(Tracker, hugetlb_and_device_mappings_are_reported_and_not_counted) {

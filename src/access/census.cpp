@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/census.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <census.skel.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <unordered_map>
+#include <utility>
+
+#include "access/pagemap.h"
+#include "bpf/census.h"
+#include "kernel/bpf_error.h"
+#include "kernel/loader.h"
+
+namespace hotset {
+namespace {
+
+constexpr std::string_view kProgram = "the page-table census";
+constexpr std::size_t kKnownPages = 64; // of our own, to verify the walk with
+
+static_assert(static_cast<int>(Mapping::anonymous) == CENSUS_ANONYMOUS &&
+              static_cast<int>(Mapping::stack) == CENSUS_STACK && static_cast<int>(Mapping::file) == CENSUS_FILE &&
+              static_cast<int>(Mapping::shmem) == CENSUS_SHMEM && static_cast<int>(Mapping::hugetlb) == CENSUS_HUGETLB &&
+              static_cast<int>(Mapping::special) == CENSUS_SPECIAL);
+
+class Pages {
+ public:
+  static Result<Pages> map(std::size_t bytes, int protection, int flags, int fd) {
+    void* address = ::mmap(nullptr, bytes, protection, flags, fd, 0);
+    if (address == MAP_FAILED) return fail(errno_error(errno, "map memory for", std::string(kProgram)));
+    return Pages(address, bytes);
+  }
+  Pages() = default;
+  Pages(Pages&& other) noexcept : address_(std::exchange(other.address_, nullptr)), bytes_(other.bytes_) {}
+  Pages& operator=(Pages&& other) noexcept {
+    std::swap(address_, other.address_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~Pages() {
+    if (address_ != nullptr) ::munmap(address_, bytes_);
+  }
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(address_);
+  }
+  [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(address_); }
+
+ private:
+  Pages(void* address, std::size_t bytes) : address_(address), bytes_(bytes) {}
+  void* address_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+Result<Fd> attach_to(bpf_program* program, pid_t pid) {
+  bpf_iter_link_info info{};
+  info.task.tid = static_cast<__u32>(pid);
+  LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+  LibbpfLog log;
+  std::unique_ptr<bpf_link, DestroyLink> link(bpf_program__attach_iter(program, &options));
+  if (!link) {
+    // Before Linux 6.1 the iterator takes no parameters and would walk every process of the machine.
+    if (errno == EINVAL)
+      return fail(ErrorCode::unsupported, "attach", std::string(kProgram),
+                  "this kernel cannot iterate over the mappings of one process (Linux 6.1 can)",
+                  "use --method reference");
+    return fail(bpf_error(errno, "attach", std::string(kProgram), log.text(), read_privileges(Files())));
+  }
+  Fd fd(::dup(bpf_link__fd(link.get())));
+  if (!fd) return fail(errno_error(errno, "keep the link of", std::string(kProgram)));
+  return fd;
+}
+
+// Runs the program over the mappings of the link's process, until the end or until it says that the buffer is full.
+Result<> iterate(const Fd& link) {
+  Fd fd(bpf_iter_create(link.get()));
+  if (!fd) return fail(errno_error(errno, "start", std::string(kProgram)));
+  std::array<char, 64> unused{};
+  ssize_t got = 0;
+  do {
+    got = ::read(fd.get(), unused.data(), unused.size());
+  } while (got > 0 || (got < 0 && errno == EINTR));
+  if (got < 0 && errno != EAGAIN) return fail(errno_error(errno, "run", std::string(kProgram)));
+  return {};
+}
+
+} // namespace
+
+struct Census::State {
+  Clock* clock;
+  Skeleton<census_bpf> object;
+  Pages tables, stretches;
+  std::uint64_t zero_frame = 0;
+  FrameFlags flags;
+  std::unordered_map<std::uint64_t, bool> huge_zero; // frame of a read-only huge page: is it the kernel's page of zeros?
+
+  Region region_of(const census_stretch& stretch, const census_table& table);
+  bool is_huge_zero(std::uint64_t frame);
+};
+
+// The kernel's page of zeros stands for memory that was only read: neither smaps nor we call it resident.
+bool Census::State::is_huge_zero(std::uint64_t frame) {
+  if (auto known = huge_zero.find(frame); known != huge_zero.end()) return known->second;
+  Result<std::uint64_t> bits = flags.read(frame);
+  bool zero = bits && (*bits & FrameFlags::kZeroPage) != 0;
+  if (huge_zero.size() > 4096) huge_zero.clear();
+  return huge_zero[frame] = zero;
+}
+
+Region Census::State::region_of(const census_stretch& stretch, const census_table& table) {
+  Region region{.address = stretch.address,
+                .vma = stretch.vma,
+                .mapping = static_cast<Mapping>(stretch.mapping),
+                .huge = (stretch.flags & CENSUS_HUGE) != 0,
+                .locked = (stretch.flags & CENSUS_LOCKED) != 0,
+                .shared = (stretch.flags & CENSUS_SHARED) != 0,
+                .first = stretch.first,
+                .last = stretch.last};
+  const PageMask own = region.own();
+  const bool private_memory = region.mapping == Mapping::anonymous || region.mapping == Mapping::stack;
+  if (region.huge) {
+    Entry entry = table.entry[0];
+    bool writable = (entry & kEntryWritable) != 0;
+    if (private_memory && !writable && is_huge_zero(frame_number(entry) & ~std::uint64_t{kTablePages - 1}))
+      return region;
+    region.present = own;
+    if (entry & kEntryAccessed) region.accessed = own;
+    if (writable) region.writable = own;
+    return region;
+  }
+  LeafPages pages = scan_leaf(std::span<const Entry, kTablePages>(table.entry));
+  region.present = pages.present & own;
+  region.accessed = pages.accessed & own;
+  region.writable = pages.writable & own;
+  if (private_memory) {
+    const PageMask read_only = region.present - region.writable;
+    PageMask zero;
+    for (unsigned page = read_only.next(0); page < kTablePages; page = read_only.next(page + 1))
+      if (frame_number(table.entry[page]) == zero_frame) zero.set(page);
+    region.present -= zero;
+    region.accessed -= zero;
+  }
+  return region;
+}
+
+Census::Census(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Census::Census(Census&&) noexcept = default;
+Census& Census::operator=(Census&&) noexcept = default;
+Census::~Census() = default;
+Census::Subject::Subject(Subject&&) noexcept = default;
+Census::Subject& Census::Subject::operator=(Subject&&) noexcept = default;
+Census::Subject::~Subject() = default;
+
+bool Census::Subject::alive() const {
+  pollfd ended{pidfd_.get(), POLLIN, 0};
+  return ::poll(&ended, 1, 0) == 0;
+}
+
+Result<Census> Census::open(Clock& clock) {
+  auto state = std::make_unique<State>();
+  state->clock = &clock;
+  HOTSET_TRY(state->object, open_skeleton<census_bpf>(kProgram));
+  HOTSET_CHECK(load_skeleton(*state->object->skeleton, kProgram));
+  HOTSET_TRY(state->tables, Pages::map(CENSUS_CHUNK_TABLES * sizeof(census_table), PROT_READ, MAP_SHARED,
+                                       bpf_map__fd(state->object->maps.tables)));
+  HOTSET_TRY(state->stretches, Pages::map(CENSUS_CHUNK_TABLES * sizeof(census_stretch), PROT_READ, MAP_SHARED,
+                                          bpf_map__fd(state->object->maps.stretches)));
+  HOTSET_TRY(state->flags, FrameFlags::open());
+
+  // Pages of our own that the walk must find: written ones, and one that was only read and so shows the page of zeros.
+  HOTSET_TRY(Pages known, Pages::map(kKnownPages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  ::madvise(known.as<void>(), kKnownPages * 4096, MADV_NOHUGEPAGE);
+  for (std::size_t i = 0; i + 1 < kKnownPages; ++i) known.as<volatile char>()[i * 4096] = 1;
+  [[maybe_unused]] char zero = known.as<volatile char>()[(kKnownPages - 1) * 4096];
+  HOTSET_TRY(Pagemap pagemap, Pagemap::open(0));
+  HOTSET_TRY(std::vector<PagemapEntry> frames, pagemap.read(known.address(), kKnownPages));
+  if (frames[0].frame() == 0)
+    return fail(ErrorCode::permission, "read the frame numbers of", "our own pages", "the kernel hides them",
+                "run as root (CAP_SYS_ADMIN)");
+  state->zero_frame = frames[kKnownPages - 1].frame();
+
+  auto& bss = *state->object->bss;
+  bss.known_address = known.address();
+  bss.known_frame = frames[0].frame();
+  {
+    HOTSET_TRY(Fd link, attach_to(state->object->progs.find_direct_map, ::getpid()));
+    HOTSET_CHECK(iterate(link));
+  }
+  Census census(std::move(state));
+  std::size_t right = 0;
+  if (bss.levels != 0) {
+    HOTSET_TRY(Subject self, census.attach({::getpid(), 0}));
+    Visit compare = [&](const Region& region, Entries entries) {
+      for (std::size_t i = 0; i < kKnownPages; ++i) {
+        std::uint64_t address = known.address() + i * 4096;
+        if (region.huge || address / kTableBytes * kTableBytes != region.address) continue;
+        auto page = static_cast<unsigned>(address % kTableBytes / 4096);
+        if (page < region.first || page >= region.last) continue;
+        right += is_mapped(entries[page]) && frame_number(entries[page]) == frames[i].frame();
+      }
+    };
+    HOTSET_CHECK(census.read(self, compare));
+  }
+  if (right != kKnownPages)
+    return fail(ErrorCode::unsupported, "find", "this machine's page tables",
+                bss.levels == 0 ? "no place of the direct map leads from our own page table to our own pages"
+                                : "they lead to other frames than /proc/self/pagemap names",
+                "use --method reference, and report the kernel version");
+  bss.unreadable = 0; // the search looked at places where nothing is
+  return census;
+}
+
+Result<Census::Subject> Census::attach(const ProcessId& id) {
+  Subject subject;
+  subject.pid_ = id.pid;
+  subject.pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
+  if (!subject.pidfd_) return fail(errno_error(errno, "open", fmt::format("process {}", id.pid)));
+  if (id.start_ticks != 0 && !is_alive(Files(), id))
+    return fail(ErrorCode::gone, "attach to", fmt::format("process {}", id.pid), "it ended");
+  HOTSET_TRY(subject.link_, attach_to(state_->object->progs.copy_tables, id.pid));
+  return subject;
+}
+
+Result<Snapshot> Census::read(const Subject& subject) {
+  state_->object->bss->filtered = 0;
+  return walk(subject, nullptr);
+}
+
+Result<Snapshot> Census::read(const Subject& subject, const Visit& visit) {
+  state_->object->bss->filtered = 0;
+  return walk(subject, &visit);
+}
+
+Result<Snapshot> Census::read(const Subject& subject, std::span<const std::uint64_t> tables) {
+  auto& bss = *state_->object->bss;
+  std::ranges::fill(bss.filter, 0);
+  for (std::uint64_t address : tables) {
+    std::uint64_t bit = census_filter_bit(address);
+    bss.filter[bit / 64] |= Entry{1} << (bit % 64);
+  }
+  bss.filtered = 1;
+  return walk(subject, nullptr);
+}
+
+Result<Snapshot> Census::walk(const Subject& subject, const Visit* visit) {
+  auto& bss = *state_->object->bss;
+  const auto* tables = state_->tables.as<const census_table>();
+  const auto* stretches = state_->stretches.as<const census_stretch>();
+  Snapshot snapshot;
+  snapshot.begin = state_->clock->now();
+  bss.giant_pages = 0;
+  bss.mappings = 0;
+  std::uint64_t next = 0;
+  do {
+    bss.resume_at = next;
+    bss.next_at = 0;
+    bss.used = 0;
+    HOTSET_CHECK(iterate(subject.link_));
+    std::uint32_t used = std::min<std::uint32_t>(bss.used, CENSUS_CHUNK_TABLES);
+    for (std::uint32_t i = 0; i < used; ++i) {
+      Region region = state_->region_of(stretches[i], tables[i]);
+      if (visit) (*visit)(region, Entries(tables[i].entry, region.huge ? 1 : kTablePages));
+      if (region.present.any()) snapshot.regions.push_back(region);
+    }
+    next = bss.next_at;
+  } while (next != 0);
+  snapshot.end = state_->clock->now();
+  if (bss.mappings == 0 && !bss.filtered)
+    return fail(ErrorCode::gone, "read", fmt::format("process {}", subject.pid()), "it ended, or has no memory");
+  if (!subject.alive()) return fail(ErrorCode::gone, "read", fmt::format("process {}", subject.pid()), "it ended");
+  return snapshot;
+}
+
+std::uint64_t Census::unreadable() const {
+  return state_->object->bss->unreadable;
+}
+std::uint64_t Census::giant_pages() const {
+  return state_->object->bss->giant_pages;
+}
+std::uint64_t Census::direct_map() const {
+  return state_->object->bss->direct_map;
+}
+unsigned Census::levels() const {
+  return state_->object->bss->levels;
+}
+
+} // namespace hotset

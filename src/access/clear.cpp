@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/clear.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace hotset {
+namespace {
+
+// Below UIO_MAXIOV: some kernels hold the target's mmap lock for reading over a whole batch, and a writer waits for it.
+constexpr std::size_t kBatch = 256;
+
+} // namespace
+
+Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs) {
+  ClearReport report;
+  const Nanoseconds begin = own_cpu_time();
+  std::array<iovec, kBatch> ranges{};
+  while (!runs.empty()) {
+    std::size_t batch = std::min(runs.size(), kBatch);
+    for (std::size_t i = 0; i < batch; ++i)
+      ranges[i] = {reinterpret_cast<void*>(runs[i].address), runs[i].pages * 4096};
+    long advised = ::syscall(SYS_process_madvise, pidfd, ranges.data(), batch, MADV_COLD, 0);
+    if (advised < 0 && errno == EINTR) continue;
+    if (advised < 0 && errno != EINVAL && errno != ENOMEM) {
+      if (errno == ESRCH) return fail(ErrorCode::gone, "clear the Accessed bits of", "the target", "it ended");
+      return fail(errno_error(errno, "clear the Accessed bits of", "the target"));
+    }
+    // The kernel stops at the first range it refuses and says how many bytes it did before.
+    auto left = static_cast<std::uint64_t>(std::max(advised, 0L));
+    std::size_t done = 0;
+    for (; done < batch && left >= ranges[done].iov_len; ++done) {
+      left -= ranges[done].iov_len;
+      ++report.runs;
+      report.pages += runs[done].pages;
+    }
+    if (done < batch) ++done, ++report.refused;
+    runs = runs.subspan(done);
+  }
+  report.took = own_cpu_time() - begin;
+  return report;
+}
+
+Result<ScopedClear> ScopedClear::open(pid_t pid) {
+  ScopedClear scoped;
+  const std::string path = fmt::format("/proc/{}/clear_refs", pid);
+  scoped.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!scoped.fd_) return fail(errno_error(errno, "open", path));
+  return scoped;
+}
+
+Result<Nanoseconds> ScopedClear::clear(Scope scope) {
+  const Nanoseconds begin = own_cpu_time();
+  const char text = static_cast<char>(scope);
+  ssize_t wrote = ::pwrite(fd_.get(), &text, 1, 0);
+  if (wrote < 0 && errno == ESRCH) return fail(ErrorCode::gone, "clear the Accessed bits of", "the target", "it ended");
+  if (wrote != 1) return fail(errno_error(errno, "write", "/proc/PID/clear_refs"));
+  return own_cpu_time() - begin;
+}
+
+} // namespace hotset

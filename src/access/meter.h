@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures the working set of one process by its Accessed bits, window by window: the census reads, the tracker
+// decides, the clears are made and verified, and what it all cost is kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "access/census.h"
+#include "access/clear.h"
+#include "access/pagemap.h"
+#include "access/tracker.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "identity/process.h"
+
+namespace hotset {
+
+struct MeterReading {
+  Answer answer;
+  ClearPlan::Approach approach = ClearPlan::Approach::exact; // of this window
+  std::string reason;                                        // why that approach
+  Nanoseconds window{};                                      // from the end of the clear to the start of the reading
+  Nanoseconds read_time{};                                   // of the censuses
+  Nanoseconds clear_time{};                                  // of the clears, CPU: the target may have waited as long
+  Nanoseconds cpu{};                                         // ours, for the whole window
+  std::uint64_t runs = 0;                                    // cleared when the window began
+  std::uint64_t run_pages = 0;
+  std::uint64_t unreadable = 0; // page tables that could not be read: the counts are lower bounds
+};
+
+class AccessMeter {
+ public:
+  // `census` must outlive it, and is not to be used by two threads at a time. Errors: those of Census::attach, and
+  // permission when the bits can't be cleared.
+  static Result<AccessMeter> open(Census& census, const ProcessId& id, Clock& clock, std::uint64_t seed);
+
+  // Begins a window: clears what the aim allows. Right after end(), the reading that ended that window is used, so that
+  // windows back to back cost one census each.
+  Result<> begin(const Aim& aim);
+  // Reads and ends the window.
+  Result<MeterReading> end();
+  // Reads without ending the window: one clear and many of these give the working set against the window's length.
+  Result<MeterReading> look();
+
+ private:
+  AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, Pagemap pagemap, FrameFlags flags,
+              Clock& clock, std::uint64_t seed);
+  Result<MeterReading> read();
+  std::optional<PageMask> passed_over(const Region& region, const PageMask& pages);
+
+  Census* census_;
+  Clock* clock_;
+  Census::Subject subject_;
+  ScopedClear scoped_;
+  Pagemap pagemap_;
+  FrameFlags flags_;
+  Tracker tracker_;
+  ClearCosts costs_;
+  ScopedCosts scoped_costs_;
+  Snapshot last_;      // the newest whole census
+  bool fresh_ = false; // last_ ended a window and no time has passed
+  ClearPlan plan_;
+  Nanoseconds began_{}, clear_time_{}, read_time_{}, cpu_{};
+  std::size_t judged_tables_ = 0, judged_frames_ = 0;
+};
+
+} // namespace hotset

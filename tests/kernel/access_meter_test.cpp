@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accessed-bit measurement of workloads whose own record is the truth.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <optional>
+
+#include "access/meter.h"
+#include "kernel/access_child.h"
+#include "workload/process.h"
+#include "workload/truth.h"
+
+namespace hotset {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a workload touches beside its region: stack, heap, code, and the record of its touches.
+constexpr double kBeside = 64;
+
+class MeterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<Census> opened = Census::open(clock);
+    if (!opened && opened.error().code == ErrorCode::unsupported) GTEST_SKIP() << to_sentence(opened.error());
+    ASSERT_TRUE(opened) << to_sentence(opened.error());
+    census.emplace(std::move(*opened));
+  }
+  void start(std::string_view pattern, std::uint64_t rss_mib, double hot, bool scattered, bool huge = false) {
+    WorkloadSpec spec = default_spec(**find_pattern(pattern));
+    spec.rss_bytes = rss_mib << 20;
+    spec.hot = hot;
+    spec.scattered = scattered;
+    spec.huge = huge;
+    start(spec);
+  }
+  void start(const WorkloadSpec& spec) {
+    Result<WorkloadProcess> started = WorkloadProcess::start(spec);
+    ASSERT_TRUE(started) << to_sentence(started.error());
+    workload.emplace(std::move(*started));
+    Result<TruthReader> reader = TruthReader::open(Files(), {workload->pid(), 0});
+    ASSERT_TRUE(reader) << to_sentence(reader.error());
+    truth.emplace(std::move(*reader));
+    Result<AccessMeter> opened = AccessMeter::open(*census, {workload->pid(), 0}, clock, 1);
+    ASSERT_TRUE(opened) << to_sentence(opened.error());
+    meter.emplace(std::move(*opened));
+  }
+  struct Window {
+    MeterReading reading;
+    double truth = 0;
+    [[nodiscard]] double anonymous() const {
+      return static_cast<double>(reading.answer.by_mapping[static_cast<std::size_t>(Mapping::anonymous)].accessed);
+    }
+  };
+  Window window(const Aim& aim, Nanoseconds length = 100ms) {
+    Result<> began = meter->begin(aim);
+    EXPECT_TRUE(began) << to_sentence(began.error());
+    truth->next_window();
+    clock.sleep_until(clock.now() + length);
+    Result<MeterReading> reading = meter->end();
+    EXPECT_TRUE(reading) << to_sentence(reading.error());
+    return {*reading, static_cast<double>(truth->touched_pages(truth->next_window()))};
+  }
+
+  SystemClock clock;
+  std::optional<Census> census;
+  std::optional<WorkloadProcess> workload;
+  std::optional<TruthReader> truth;
+  std::optional<AccessMeter> meter;
+};
+
+TEST_F(MeterTest, exact_method_finds_just_the_touched_pages) {
+  for (bool scattered : {false, true}) {
+    start("sequential", 64, 0.05, scattered);
+    for (int i = 0; i < 5; ++i) {
+      Window seen = window({.method = Aim::Method::exact, .budget_us = 1e6});
+      // The first window finds what the child shares with us, who forked it; a scoped clear settles that in the next.
+      EXPECT_TRUE(i < 2 || seen.reading.answer.exact()) << i;
+      EXPECT_NEAR(seen.anonymous(), seen.truth, 16) << "scattered " << scattered << ", window " << i;
+      EXPECT_GE(seen.reading.answer.touched, seen.truth);
+      EXPECT_LE(seen.reading.answer.touched, seen.truth + kBeside);
+    }
+  }
+}
+
+TEST_F(MeterTest, sampled_interval_holds_the_truth_on_a_scattered_hot_set) {
+  start("uniform", 128, 0.05, true);
+  int held = 0;
+  const int kWindows = 20;
+  for (int i = 0; i < kWindows; ++i) {
+    Window seen = window({.method = Aim::Method::sample, .budget_us = 500, .error_pages = 655});
+    const Answer& answer = seen.reading.answer;
+    held += answer.low <= seen.truth + kBeside && answer.high >= seen.truth;
+    EXPECT_LE(answer.high, static_cast<double>(answer.resident));
+  }
+  EXPECT_GE(held, kWindows - 3);
+}
+
+TEST_F(MeterTest, shared_memory_is_settled_by_the_scoped_clear) {
+  WorkloadSpec spec = default_spec(**find_pattern("sequential"));
+  spec.rss_bytes = 32 << 20;
+  spec.hot = 0.1;
+  spec.shared = true;
+  start(spec);
+  Window seen = window({.method = Aim::Method::exact, .budget_us = 1e6});
+  seen = window({.method = Aim::Method::exact, .budget_us = 1e6});
+  EXPECT_LE(seen.reading.answer.high - seen.reading.answer.low, kBeside);
+  EXPECT_NEAR(seen.reading.answer.touched, seen.truth, kBeside);
+}
+
+TEST_F(MeterTest, huge_pages_stay_huge) {
+  start("sequential", 64, 0.1, false, true);
+  auto huge_kb = [&] {
+    std::uint64_t sum = 0;
+    for (const SmapsMapping& mapping : smaps_of(workload->pid()))
+      sum += mapping.kb.at("AnonHugePages");
+    return sum;
+  };
+  std::uint64_t before = huge_kb();
+  if (before == 0) GTEST_SKIP() << "the kernel gave no huge page";
+  Window seen;
+  for (int i = 0; i < 4; ++i)
+    seen = window({.method = Aim::Method::exact, .budget_us = 1e6});
+  EXPECT_GE(huge_kb(), before);
+  EXPECT_GT(seen.reading.answer.huge, 0);
+  EXPECT_GE(seen.reading.answer.touched, seen.truth);
+  EXPECT_LE(seen.reading.answer.touched, seen.truth + kBeside + 1024);
+}
+
+TEST_F(MeterTest, an_old_hot_set_does_not_stick) {
+  WorkloadSpec spec = default_spec(**find_pattern("phase"));
+  spec.rss_bytes = 64 << 20;
+  spec.hot = 0.1;
+  spec.period = 300ms;
+  start(spec);
+  for (int i = 0; i < 8; ++i) {
+    Window seen = window({.method = Aim::Method::exact, .budget_us = 1e6});
+    EXPECT_NEAR(seen.anonymous(), seen.truth, 16);
+  }
+}
+
+TEST_F(MeterTest, one_clear_and_many_looks_give_a_growing_profile) {
+  start("uniform", 64, 1.0, false);
+  ASSERT_TRUE(meter->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+  double last = 0;
+  for (int i = 0; i < 4; ++i) {
+    clock.sleep_until(clock.now() + 10ms);
+    Result<MeterReading> reading = meter->look();
+    ASSERT_TRUE(reading);
+    EXPECT_GE(reading->answer.low, last);
+    last = reading->answer.low;
+  }
+}
+
+TEST_F(MeterTest, after_a_fork_copy_on_write_pages_are_bounded_and_then_settled) {
+  constexpr std::uint64_t kPages = 4096;
+  char* memory = map_pages(kPages);
+  pid_t grandchild = 0;
+  QuietChild child({[&] { write_pages(memory, 0, kPages); },
+                    [&] {
+                      grandchild = ::fork();
+                      if (grandchild == 0)
+                        for (;;)
+                          ::pause();
+                    },
+                    [&] {
+                      volatile char sum = 0;
+                      for (std::uint64_t page = 0; page < 200; ++page)
+                        sum = static_cast<char>(sum + memory[page * 4096]);
+                    },
+                    [&] { ::kill(grandchild, SIGKILL); }});
+  child.run(0);
+  Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+  ASSERT_TRUE(opened);
+  // All pages become unclearable by MADV_COLD while they are set: bounds, with the reason. The budget does not allow
+  // for a scoped clear yet.
+  child.run(1);
+  Aim poor{.method = Aim::Method::exact, .budget_us = 40};
+  ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1}));
+  child.run(2);
+  Result<MeterReading> bounded = opened->end();
+  ASSERT_TRUE(bounded);
+  EXPECT_LE(bounded->answer.low, 200 + kBeside);
+  EXPECT_GE(bounded->answer.high, 3000);
+  bool settled = false;
+  for (int i = 0; i < 20 && !settled; ++i) {
+    ASSERT_TRUE(opened->begin(poor));
+    child.run(2);
+    Result<MeterReading> reading = opened->end();
+    ASSERT_TRUE(reading);
+    EXPECT_LE(reading->answer.low, 200 + kBeside);
+    EXPECT_GE(reading->answer.high, 200);
+    settled = std::ranges::none_of(reading->answer.held, [](const Held& held) { return held.code != "tlb"; });
+  }
+  EXPECT_TRUE(settled);
+  child.run(3);
+  ::munmap(memory, kPages * 4096);
+}
+
+} // namespace
+} // namespace hotset
