@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "e2e/run_hotset.h"
+#include "identity/process.h"
 
 namespace hotset {
 namespace {
@@ -143,6 +144,18 @@ TEST(Measure, command_that_ends_by_itself_ends_an_open_measurement_well) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_GE(run.json_lines().size(), 1u);
   EXPECT_THAT(run.err, HasSubstr("has ended"));
+}
+
+TEST(Measure, command_does_not_outlive_a_hotset_that_is_killed) {
+  RunningHotset hotset({"measure", "50ms", "--interval", "50ms", "--json", "--", "sleep", "1000"});
+  ASSERT_TRUE(hotset.wait_for_output("\n"));
+  hotset.send(SIGKILL);
+  RunResult run = hotset.finish();
+  EXPECT_EQ(run.signal, SIGKILL);
+  nlohmann::json target = run.json_lines().at(0).at("target");
+  ProcessId id{target.at("pid").get<pid_t>(), target.at("start_ticks").get<std::uint64_t>()};
+  while (is_alive(Files(), id)) // or the test's own time limit ends it
+    ::usleep(1000);
 }
 
 TEST(Measure, target_that_ends_in_the_middle_is_gone_and_what_was_valid_is_printed) {
