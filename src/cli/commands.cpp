@@ -22,6 +22,8 @@ constexpr std::array kCommands{
     Command{"train", "Train a model of the working set from data sets", declare_train},
     Command{"evaluate", "Judge a model honestly, beside what costs nothing", declare_evaluate},
     Command{"workload", "Run a known-answer memory workload that publishes what it touches", declare_workload},
+    Command{"record", "Record page faults and measured working sets into a data set", declare_record},
+    Command{"estimate", "Estimate a process's working set live, from page faults and a model", declare_estimate},
 };
 
 struct Declared {

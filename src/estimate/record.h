@@ -38,9 +38,17 @@ struct FaultCount {
   std::string semantics; // which faults that hook sees
 };
 
+// What was measured of the same window beside an estimate (--verify).
+struct Verification {
+  std::string method;                       // "reference"
+  std::uint64_t bytes = 0;                  // by that method
+  std::optional<std::uint64_t> truth_bytes; // by the workload's own record, where it publishes one
+};
+
 struct Cost {
   double cpu_s = 0;                     // of hotset, for this estimate
   std::optional<double> target_stall_s; // time the target could have been held up
+  std::optional<double> prediction_s{}; // from features to bytes, where a model predicts; part of cpu_s
 };
 
 struct Estimate {
@@ -56,6 +64,7 @@ struct Estimate {
   std::uint64_t granularity_bytes = 0;
   std::optional<double> coverage; // share of the resident memory that the number speaks for, 0…1
   std::optional<FaultCount> faults;
+  std::optional<Verification> verify;
   std::vector<Flag> flags;
   Cost cost;
 };

@@ -57,6 +57,11 @@ std::string estimate_json(const Estimate& estimate) {
   if (estimate.faults)
     json["faults"] = {
         {"count", estimate.faults->count}, {"hook", estimate.faults->hook}, {"semantics", estimate.faults->semantics}};
+  if (estimate.verify)
+    json["verify"] = {{"method", estimate.verify->method},
+                      {"bytes", estimate.verify->bytes},
+                      {"truth_bytes", or_null(estimate.verify->truth_bytes)}};
+  if (estimate.cost.prediction_s) json["cost"]["prediction_s"] = *estimate.cost.prediction_s;
   return json.dump();
 }
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// hotset record: fault samples and the label of the same window, into a data set or a suite of them.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <memory>
+
+#include "app/record_summary.h"
+#include "app/recorder.h"
+#include "app/suite.h"
+#include "base/interrupt.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "present/output.h"
+#include "present/progress.h"
+
+namespace hotset {
+namespace {
+
+struct Options {
+  TargetOptions target;
+  std::string out;
+  std::string interval = "100ms";
+  std::string duration = "60s";
+  std::uint64_t samples = 0;
+  std::string suite;
+  std::string hook;
+  std::string group;
+  std::uint64_t min_value = 1;
+  bool perf_buffer = false;
+  bool force = false;
+  bool json = false;
+};
+
+Result<RecordOptions> record_options(const Options& options) {
+  RecordOptions record;
+  record.out = options.out;
+  record.overwrite = options.force;
+  record.group = options.group;
+  record.version = HOTSET_VERSION;
+  HOTSET_TRY(record.observer.interval, parse_duration(options.interval));
+  record.observer.hook = options.hook;
+  record.observer.perf_buffer = options.perf_buffer;
+  record.observer.min_value = options.min_value;
+  // A number of samples alone is a wish without a clock: the duration then has no say.
+  if (options.samples > 0) {
+    record.max_samples = options.samples;
+  } else {
+    HOTSET_TRY(record.duration, parse_duration(options.duration));
+  }
+  return record;
+}
+
+Result<> print(const Options& options, const RecordSummary& summary) {
+  Output out;
+  HOTSET_CHECK(options.json ? out.line(to_json(summary)) : out.print(to_text(summary)));
+  return out.finish();
+}
+
+Result<RecordSummary> record_one(const TargetSpec& spec, const RecordOptions& options, std::string_view what) {
+  Files files;
+  SystemClock clock;
+  Progress progress(clock);
+  HOTSET_TRY(Target target, resolve_target(files, spec));
+  return record(files, clock, target, options, [&](const RecordSummary& so_far, const Row& row) {
+    progress.show(fmt::format("{}{} samples, {:.0f} s; {} faults and {} referenced in the last window", what,
+                              so_far.rows, row.time_s, row.faults, human_bytes(row.label_bytes)));
+  });
+}
+
+Result<int> record_target(const Options& options, const Tail& tail) {
+  if (options.out.empty()) return fail(ErrorCode::usage, "record", "", "no output is named", "add --out FILE");
+  HOTSET_TRY(TargetSpec spec, options.target.spec(tail));
+  HOTSET_TRY(RecordOptions record, record_options(options));
+  HOTSET_TRY(RecordSummary summary, record_one(spec, record, ""));
+  HOTSET_CHECK(print(options, summary));
+  return summary.rows > 0 ? 0 : 128 + interrupt_signal();
+}
+
+// Data sets that are whole are kept: an interrupted suite goes on where it stopped.
+bool is_recorded(const std::string& path, const Suite& suite) {
+  Result<Dataset> dataset = load_dataset(path);
+  return dataset && dataset->rows.size() >= suite.samples;
+}
+
+Result<int> record_suite(const Options& options) {
+  HOTSET_TRY(const Suite* suite, find_suite(options.suite));
+  if (options.out.empty())
+    return fail(ErrorCode::usage, "record", "a suite", "no directory is named", "add --out DIRECTORY");
+  if (::mkdir(options.out.c_str(), 0755) != 0 && errno != EEXIST)
+    return fail(errno_error(errno, "make the directory", options.out));
+
+  std::vector<SuiteEntry> entries = suite_entries("/proc/self/exe");
+  if (!options.json)
+    spdlog::info("suite {}: {} data sets of {} samples, at most {}", suite->name, entries.size(), suite->samples,
+                 human_duration(longest_time(*suite)));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const SuiteEntry& entry = entries[i];
+    RecordOptions record;
+    record.out = options.out + "/" + entry.file;
+    record.overwrite = true;
+    record.observer.interval = suite->interval;
+    record.observer.hook = options.hook;
+    record.observer.perf_buffer = options.perf_buffer;
+    record.max_samples = suite->samples;
+    record.group = entry.group;
+    record.version = HOTSET_VERSION;
+    if (!options.force && is_recorded(record.out, *suite)) {
+      spdlog::info("{} is whole and kept (--force records it anew)", record.out);
+      continue;
+    }
+    TargetSpec spec{.pid = std::nullopt, .comm = "", .command = entry.command};
+    HOTSET_TRY(RecordSummary summary, record_one(spec, record, fmt::format("[{}/{}] ", i + 1, entries.size())));
+    HOTSET_CHECK(print(options, summary));
+    if (summary.end == RecordEnd::interrupted) return 128 + interrupt_signal();
+  }
+  return 0;
+}
+
+} // namespace
+
+Action declare_record(CLI::App& app, const Tail& tail) {
+  auto options = std::make_shared<Options>();
+  options->target.declare(app);
+  app.add_option("--out,-o", options->out, "File of the data set (with --suite: directory)");
+  app.add_option("--interval", options->interval, "Longest window; the kernel's samples end it earlier")
+      ->capture_default_str();
+  app.add_option("--duration", options->duration, "How long to record")->capture_default_str();
+  app.add_option("--samples", options->samples, "Record this many samples, however long that takes");
+  app.add_option("--suite", options->suite, "Record a whole collection: paper or demo");
+  app.add_option("--group", options->group, "What this data set has in common with others, for evaluate's tables");
+  app.add_option("--hook", options->hook, "Force this page-fault hook (see: hotset doctor)");
+  app.add_option("--min-value", options->min_value, "Drop kernel samples of fewer faults")->capture_default_str();
+  app.add_flag("--perf-buffer", options->perf_buffer, "Use the perf buffer where a BPF ring buffer would do");
+  app.add_flag("--force", options->force, "Overwrite what is there");
+  app.add_flag("--json", options->json, "Print the summary as JSON");
+  return [options, &tail]() -> Result<int> {
+    return options->suite.empty() ? record_target(*options, tail) : record_suite(*options);
+  };
+}
+
+} // namespace hotset
