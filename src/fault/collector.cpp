@@ -10,6 +10,7 @@
 #include "fault/ledger.h"
 #include "fault/program.h"
 #include "fault/transport.h"
+#include "kernel/preemption.h"
 
 namespace hotset {
 namespace {
@@ -47,6 +48,24 @@ Result<> check(const FaultOptions& options) {
     return fail(ErrorCode::usage, "count page faults", "", fmt::format("there is no hook '{}'", options.hook),
                 "hotset doctor lists them");
   return {};
+}
+
+struct Candidates {
+  std::vector<const Hook*> order;
+  std::vector<HookRefusal> passed_over; // at first those that were set back
+};
+
+Candidates candidates_for(const FaultOptions& options) {
+  if (!options.hook.empty()) return {{find_page_fault_hook(options.hook)}, {}};
+  bool preempting = preempts_itself(Files());
+  Candidates candidates{page_fault_hook_order(preempting), {}};
+  for (const Hook& hook : page_fault_hooks())
+    if (preempting && hook.misses_when_preempted)
+      candidates.passed_over.push_back(
+          {&hook,
+           {ErrorCode::unsupported, "use", std::string(hook.name),
+            "this kernel preempts itself, and the hook then misses faults", "it can be forced by its name"}});
+  return candidates;
 }
 
 } // namespace
@@ -102,21 +121,21 @@ FaultCollector::~FaultCollector() = default;
 
 Result<FaultCollector> FaultCollector::attach(const FaultOptions& options) {
   HOTSET_CHECK(check(options));
-  std::vector<HookRefusal> refusals;
-  for (const Hook& hook : page_fault_hooks()) {
-    if (!options.hook.empty() && hook.name != options.hook) continue;
-    Result<FaultProgram> program = FaultProgram::attach(options, hook);
+  Candidates candidates = candidates_for(options);
+  for (const Hook* hook : candidates.order) {
+    std::erase_if(candidates.passed_over, [&](const HookRefusal& refusal) { return refusal.hook == hook; });
+    Result<FaultProgram> program = FaultProgram::attach(options, *hook);
     if (!program) {
-      refusals.push_back({&hook, std::move(program).error()});
+      candidates.passed_over.push_back({hook, std::move(program).error()});
       continue;
     }
     bool perf_buffer = program->uses_perf_buffer();
     HOTSET_TRY(auto transport, SampleTransport::open(program->buffer_fd(), perf_buffer, options.buffer_bytes));
     return FaultCollector(std::unique_ptr<State>(new State{
-        *std::move(program), &hook, std::move(refusals), std::move(transport), SampleLedger(options.min_value),
-        options.filter.kind != FaultFilter::Kind::pid, SystemClock().now()}));
+        *std::move(program), hook, std::move(candidates.passed_over), std::move(transport),
+        SampleLedger(options.min_value), options.filter.kind != FaultFilter::Kind::pid, SystemClock().now()}));
   }
-  return fail(no_hook_works(refusals));
+  return fail(no_hook_works(candidates.passed_over));
 }
 
 const Hook& FaultCollector::hook() const {

@@ -8,6 +8,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -22,10 +23,13 @@ struct Hook {
   std::string_view target;    // "handle_mm_fault", "exceptions:page_fault_user"
   std::string_view semantics; // "user and kernel mode; …", one phrase, shown to the user
   bool counts_kernel_mode;    // faults that the kernel takes on the task's behalf (copy_to_user …) count too
+  bool misses_when_preempted; // runs with preemption enabled: see kernel/preemption.h
 };
 
 // Candidates for "a page fault of a task", in order of preference.
 std::span<const Hook> page_fault_hooks();
+// The order to try them in: the table's, but on a kernel that preempts itself those that then miss faults come last.
+std::vector<const Hook*> page_fault_hook_order(bool preempting_kernel);
 // The row of that name, null when there is none.
 const Hook* find_page_fault_hook(std::string_view name);
 

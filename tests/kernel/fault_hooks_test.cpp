@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "fault/collector.h"
+#include "kernel/preemption.h"
 
 namespace hotset {
 namespace {
@@ -20,6 +21,19 @@ TEST(FaultHooks, at_least_one_candidate_loads_and_attaches_and_the_others_say_wh
     }
   }
   EXPECT_GT(working, 0);
+}
+
+TEST(FaultHooks, by_itself_the_collector_takes_the_first_in_order_that_works) {
+  const Hook* expected = nullptr;
+  for (const Hook* hook : page_fault_hook_order(preempts_itself(Files())))
+    if (expected == nullptr && try_page_fault_hook(*hook)) expected = hook;
+  ASSERT_NE(expected, nullptr);
+  FaultCollector collector = FaultCollector::attach({}).value();
+  std::cout << "chosen: " << collector.hook().name << ", the kernel "
+            << (preempts_itself(Files()) ? "preempts itself" : "does not preempt itself") << '\n';
+  EXPECT_EQ(collector.hook().name, expected->name);
+  for (const HookRefusal& refusal : collector.refusals())
+    EXPECT_NE(refusal.hook, expected) << "chosen and refused";
 }
 
 } // namespace

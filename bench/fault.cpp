@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the collector costs per page fault: for the process observed and for all others, by hook and transport, against
+// no program at all.
+//
+// Each case attaches, takes the same number of faults, and detaches; the cases alternate in many rounds, so that what
+// else the machine does hits all alike. Counted is the CPU time of this process: that of the faulting thread with the
+// program in it, and that of reading the samples.
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "fault/collector.h"
+
+namespace {
+
+using namespace hotset;
+
+constexpr int kRounds = 15;
+constexpr std::size_t kPages = 512;
+constexpr int kPasses = 100;
+constexpr std::string_view kNoProgram = "no program";
+
+struct Case {
+  std::string name;
+  std::optional<FaultOptions> options; // none: no program
+  std::vector<double> ns_per_fault;
+};
+
+std::vector<Case> cases(const ProcessId& self) {
+  FaultOptions observed;
+  observed.filter = {.kind = FaultFilter::Kind::pid, .process = self, .comm = {}};
+  FaultOptions counting = observed, by_perf = observed, each_ring = observed, each_perf = observed;
+  counting.pace = Nanoseconds::zero();
+  by_perf.perf_buffer = each_perf.perf_buffer = true;
+  each_ring.pace = each_perf.pace = std::chrono::microseconds(1);
+  FaultOptions other_pid = observed, other_comm, no_filter;
+  other_pid.filter.process.pid = 1;
+  other_comm.filter = {.kind = FaultFilter::Kind::comm, .process = {}, .comm = "nobody"};
+
+  std::vector<Case> all{{std::string(kNoProgram), std::nullopt, {}}};
+  for (const Hook& hook : page_fault_hooks()) {
+    if (!try_page_fault_hook(hook)) continue;
+    FaultOptions forced = counting;
+    forced.hook = hook.name;
+    all.push_back({fmt::format("{}, counting", hook.name), forced, {}});
+  }
+  all.push_back({"chosen hook, ring buffer, a sample each 100 ms", observed, {}});
+  all.push_back({"chosen hook, perf buffer, a sample each 100 ms", by_perf, {}});
+  all.push_back({"chosen hook, every process counted", no_filter, {}});
+  all.push_back({"chosen hook, another pid is observed", other_pid, {}});
+  all.push_back({"chosen hook, another name is observed", other_comm, {}});
+  all.push_back({"chosen hook, ring buffer, a sample each fault", each_ring, {}});
+  all.push_back({"chosen hook, perf buffer, a sample each fault", each_perf, {}});
+  return all;
+}
+
+// Takes kPages * kPasses faults, and reads the samples after each pass.
+Result<double> measure(char* memory, FaultCollector* collector) {
+  Nanoseconds before = own_cpu_time();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    for (std::size_t page = 0; page < kPages; ++page)
+      static_cast<volatile char*>(memory)[page * page_bytes()] = 1;
+    ::madvise(memory, kPages * page_bytes(), MADV_DONTNEED);
+    if (collector == nullptr) continue;
+    HOTSET_CHECK(collector->poll(Nanoseconds::zero(), [](const FaultSample&) {}));
+  }
+  return static_cast<double>((own_cpu_time() - before).count()) / (kPages * kPasses);
+}
+
+Result<> run_case(Case& one, char* memory) {
+  std::optional<FaultCollector> collector;
+  if (one.options) {
+    HOTSET_TRY(collector, FaultCollector::attach(*one.options));
+  }
+  HOTSET_TRY(double ns, measure(memory, collector ? &*collector : nullptr));
+  one.ns_per_fault.push_back(ns);
+  return {};
+}
+
+struct Quartiles {
+  double low, median, high;
+};
+
+Quartiles quartiles(std::vector<double> values) {
+  std::ranges::sort(values);
+  std::size_t n = values.size();
+  return {values[n / 4], values[n / 2], values[n * 3 / 4]};
+}
+
+void print(const std::vector<Case>& all, bool json) {
+  Quartiles bare = quartiles(all.front().ns_per_fault);
+  if (!json) fmt::print("{:<54} {:>9} {:>9} {:>8}\n", "case", "ns/fault", "added", "spread");
+  for (const Case& one : all) {
+    Quartiles cost = quartiles(one.ns_per_fault);
+    double spread = cost.high - cost.low;
+    if (json) {
+      nlohmann::json row{{"bench", "fault"},          {"case", one.name},
+                         {"metric", "cpu_per_fault"}, {"unit", "ns"},
+                         {"hotset", cost.median},     {"peer", bare.median},
+                         {"peer_name", kNoProgram},   {"ratio", bare.median / cost.median},
+                         {"spread", spread}};
+      fmt::print("{}\n", row.dump());
+    } else {
+      fmt::print("{:<54} {:>9.0f} {:>9.0f} {:>8.0f}\n", one.name, cost.median, cost.median - bare.median, spread);
+    }
+  }
+  if (!json)
+    fmt::print("median of {} alternating rounds of {} faults; spread: between the quartiles\n", kRounds,
+               kPages * kPasses);
+}
+
+Result<> bench(bool json) {
+  HOTSET_TRY(ProcessStat self, read_process_stat(Files(), ::getpid()));
+  void* memory = ::mmap(nullptr, kPages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return fail(errno_error(errno, "map", "the memory to fault on"));
+  ::madvise(memory, kPages * page_bytes(), MADV_NOHUGEPAGE);
+  std::vector<Case> all = cases({self.pid, self.start_ticks});
+  for (int round = 0; round < kRounds; ++round)
+    for (Case& one : all)
+      HOTSET_CHECK(run_case(one, static_cast<char*>(memory)));
+  print(all, json);
+  return {};
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
+  bool json = std::ranges::any_of(arguments, [](std::string_view argument) { return argument == "--json"; });
+  hotset::Result<> done = bench(json);
+  if (!done) fmt::print(stderr, "hotset_bench_fault: {}\n", hotset::to_sentence(done.error()));
+  return done ? 0 : static_cast<int>(done.error().code);
+}
