@@ -30,4 +30,4 @@ if [ -t 1 ]; then
   exec ninja -C "$dir" "$@"
 fi
 echo "build: $dir $*"
-ninja -C "$dir" --quiet "$@" | sed -e '/no work to do/d' -e '/^-- /d'
+ninja -C "$dir" --quiet "$@" 2>&1 | sed -e '/no work to do/d' -e '/^-- /d'

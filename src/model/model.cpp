@@ -48,6 +48,10 @@ Result<Model> Model::make(Booster booster, ModelInfo info) {
 }
 
 Result<Model> Model::load(const std::string& path) {
+  // Whatever else is wrong with the files: without the library, mending them would not help.
+  if (!lightgbm_available())
+    return fail(ErrorCode::unsupported, kOperation, path, "this build has no LightGBM",
+                "run ./run setup and build again");
   HOTSET_TRY(const std::string text, read_part(path, path, "make one with hotset train"));
   HOTSET_TRY(const std::string json,
              read_part(path, sidecar_path(path), "a model needs the .json that hotset train writes beside it"));
