@@ -127,6 +127,7 @@ Result<Child> Child::start(const std::vector<std::string>& command) {
   if (command.empty()) return fail(ErrorCode::usage, "run", "a command", "none is given");
   HOTSET_TRY(std::string path, look_up(command.front()));
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str())); // execv does not write to them
   arguments.push_back(nullptr);

@@ -26,6 +26,7 @@ Result<Process> the_one_process(const Files& files, const std::string& comm) {
                 "command names are cut at 15 bytes; ps -eo pid,comm shows them");
   if (found.size() == 1) return std::move(found.front());
   std::vector<pid_t> pids;
+  pids.reserve(found.size());
   for (const Process& process : found)
     pids.push_back(process.id.pid);
   std::size_t listed = std::min(pids.size(), kPidsListed);
