@@ -40,10 +40,12 @@ bool is_header(std::string_view line) {
 
 // "   1234 kB" in bytes.
 std::optional<std::uint64_t> parse_kib(std::string_view text) {
+  constexpr std::string_view kUnit = " kB";
+  if (!text.ends_with(kUnit)) return std::nullopt;
+  text.remove_suffix(kUnit.size()); // first: its blank may be the only one
   std::size_t start = text.find_first_not_of(" \t");
-  if (start == std::string_view::npos || !text.ends_with(" kB")) return std::nullopt;
+  if (start == std::string_view::npos) return std::nullopt;
   text.remove_prefix(start);
-  text.remove_suffix(std::string_view(" kB").size());
   std::optional<std::uint64_t> kib = parse_u64(text);
   if (!kib || *kib > std::numeric_limits<std::uint64_t>::max() / kKibi) return std::nullopt;
   return *kib * kKibi;

@@ -118,6 +118,15 @@ TEST(Smaps, cut_off_anywhere_is_never_taken_for_whole) {
     EXPECT_FALSE(parse_smaps(kRollup.substr(0, length))) << length;
 }
 
+TEST(Smaps, a_unit_without_a_number_is_bad_data) {
+  for (std::string_view value : {"kB", " kB", "   kB", "\t kB", "x kB"}) {
+    std::string text(kRollup);
+    std::size_t at = text.find("\nSwap:") + 6;
+    text.replace(at, text.find('\n', at) - at, value);
+    EXPECT_FALSE(parse_smaps(text)) << value;
+  }
+}
+
 TEST(Smaps, what_is_no_number_of_kilobytes_is_bad_data) {
   for (std::string_view value : {"", " ", " kB", " -1 kB", " 1.5 kB", " 12 MB", " 0x10 kB", " 1 2 kB"}) {
     std::string text(kRollup);
