@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <limits>
 #include <optional>
 
 #include "base/units.h"
@@ -110,8 +111,9 @@ Result<ProcessStat> parse_process_stat(std::string_view text) {
   if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2)
     return malformed("it holds no name in parentheses");
   std::optional<std::uint64_t> pid = parse_u64(text.substr(0, open));
-  if (!pid) return malformed("it does not start with a pid");
-  if (text.size() < close + 3) return malformed("it ends after the name");
+  if (!pid || *pid == 0 || *pid > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max()))
+    return malformed("it does not start with a pid");
+  if (text.size() < close + 3 || text[close + 1] != ' ') return malformed("it ends after the name");
   std::optional<StatFields> fields = parse_fields(text.substr(close + 3));
   if (!fields) return malformed("a field is missing or is not a number");
   return ProcessStat{.pid = static_cast<pid_t>(*pid),

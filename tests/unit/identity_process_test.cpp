@@ -48,6 +48,18 @@ TEST(ProcessStat, name_may_hold_anything) {
     EXPECT_EQ(parse_process_stat(stat_text(7, comm)).value().comm, comm);
 }
 
+TEST(ProcessStat, a_pid_that_no_process_can_have_is_bad_data) {
+  EXPECT_FALSE(parse_process_stat(stat_text(0, "name")));
+  std::string text = stat_text(7, "name");
+  EXPECT_FALSE(parse_process_stat("4294967303" + text.substr(1))); // would be 7, cut to 32 bits
+}
+
+TEST(ProcessStat, without_a_blank_behind_the_name_is_bad_data) {
+  std::string text = stat_text(7, "name");
+  text[text.find(')') + 1] = '2';
+  EXPECT_FALSE(parse_process_stat(text));
+}
+
 TEST(ProcessStat, cut_or_strange_text_is_bad_data) {
   std::string whole = stat_text(7, "name");
   for (std::size_t length : {0u, 1u, 5u, 8u, 9u, 10u, 11u, 40u}) {
