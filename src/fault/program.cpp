@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <limits>
 
 #include "base/units.h"
 #include "fault.skel.h"
@@ -119,7 +121,7 @@ std::int64_t parse_boot_offset(std::string_view text) {
   if (at == std::string_view::npos) return 0;
   const char* next = text.data() + at + kField.size();
   const char* end = text.data() + text.size();
-  std::int64_t parts[2] = {}; // seconds and nanoseconds
+  std::array<std::int64_t, 2> parts{}; // seconds and nanoseconds
   for (std::int64_t& part : parts) {
     while (next < end && (*next == ' ' || *next == '\t'))
       ++next;
@@ -127,7 +129,11 @@ std::int64_t parse_boot_offset(std::string_view text) {
     if (error != std::errc()) return 0;
     next = stop;
   }
-  return parts[0] * kSecond + parts[1];
+  auto [seconds, nanoseconds] = parts;
+  // The kernel allows no more (KTIME_SEC_MAX / 2), so more is not the kernel's.
+  constexpr std::int64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / kSecond / 2;
+  if (seconds < -kMostSeconds || seconds > kMostSeconds || nanoseconds < 0 || nanoseconds >= kSecond) return 0;
+  return seconds * kSecond + nanoseconds;
 }
 
 } // namespace hotset

@@ -96,6 +96,8 @@ TEST(BootOffset, is_read_from_the_time_namespace) {
 TEST(BootOffset, is_zero_without_one) {
   EXPECT_EQ(parse_boot_offset(""), 0);
   EXPECT_EQ(parse_boot_offset("boottime x"), 0);
+  EXPECT_EQ(parse_boot_offset("boottime 555555555555 0"), 0); // more than the kernel allows, or 64 bits of ns hold
+  EXPECT_EQ(parse_boot_offset("boottime 1 -1"), 0);
 }
 
 } // namespace
