@@ -65,6 +65,7 @@ std::uint64_t page_bytes() {
 }
 
 std::optional<std::uint64_t> parse_u64(std::string_view text) {
+  if (text.empty()) return std::nullopt; // its data() may be null, which takes no arithmetic
   std::uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -72,6 +73,7 @@ std::optional<std::uint64_t> parse_u64(std::string_view text) {
 }
 
 std::optional<double> parse_finite(std::string_view text) {
+  if (text.empty()) return std::nullopt;
   double value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;

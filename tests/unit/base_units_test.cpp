@@ -36,6 +36,11 @@ TEST(Count, is_read_as_a_number_or_a_power_of_two) {
     EXPECT_FALSE(parse_count(text)) << text;
 }
 
+TEST(Numbers, an_empty_text_is_none_even_one_that_points_nowhere) {
+  EXPECT_FALSE(parse_u64(std::string_view()));
+  EXPECT_FALSE(parse_finite(std::string_view()));
+}
+
 TEST(HumanBytes, keeps_three_digits_and_never_cuts_to_whole_megabytes) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1023), "1023 B");
