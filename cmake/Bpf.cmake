@@ -31,6 +31,8 @@ function(hotset_bpf name)
   add_custom_command(
     OUTPUT "${skeleton}"
     COMMAND ${HOTSET_BPFTOOL} gen skeleton "${object}" name ${name}_bpf > "${skeleton}"
+    # A bool of the program comes out as C's _Bool, which is no word of C++.
+    COMMAND sed -i s/\\b_Bool\\b/bool/ "${skeleton}"
     DEPENDS "${object}"
     COMMENT "BPF skeleton ${name}.skel.h"
     VERBATIM)

@@ -53,7 +53,8 @@ Result<Probe> load(const char* name, std::string_view feature) {
 }
 
 Result<> test_run(const Probe& probe, std::string_view feature) {
-  LIBBPF_OPTS(bpf_test_run_opts, options);
+  bpf_test_run_opts options{};
+  options.sz = sizeof(options);
   if (bpf_prog_test_run_opts(probe.fd(), &options) != 0) return fail(refused(errno, "run", feature));
   if (probe.calls() == 0) return never_ran(feature, "the kernel ran the program without its effect");
   return {};
@@ -69,7 +70,8 @@ Result<Probe> read_iterator(const char* name, std::string_view feature) {
   HOTSET_TRY(Probe probe, load(name, feature));
   bpf_iter_link_info target{};
   target.task.pid = static_cast<std::uint32_t>(::getpid());
-  LIBBPF_OPTS(bpf_link_create_opts, options);
+  bpf_link_create_opts options{};
+  options.sz = sizeof(options);
   options.iter_info = &target;
   options.iter_info_len = sizeof(target);
   Fd link(bpf_link_create(probe.fd(), 0, BPF_TRACE_ITER, &options));
@@ -85,7 +87,8 @@ Result<Probe> read_iterator(const char* name, std::string_view feature) {
 
 Result<Fd> make_map(bpf_map_type type, std::uint32_t key_bytes, std::uint32_t value_bytes, std::uint32_t entries,
                     std::uint32_t flags, std::string_view feature) {
-  LIBBPF_OPTS(bpf_map_create_opts, options);
+  bpf_map_create_opts options{};
+  options.sz = sizeof(options);
   options.map_flags = flags;
   Fd map(bpf_map_create(type, nullptr, key_bytes, value_bytes, entries, &options));
   if (!map) return fail(map_refused(errno, feature));
