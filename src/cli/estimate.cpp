@@ -45,7 +45,7 @@ struct Schedule {
 // only how often an estimate is printed.
 Result<Schedule> schedule_of(const Options& options, const ModelInfo& info, Nanoseconds now) {
   Schedule schedule{
-      .interval = {}, .window = from_seconds(info.window_high_s), .end = std::nullopt, .count = options.count};
+      .interval = {}, .window = from_seconds(info.window_median_s), .end = std::nullopt, .count = options.count};
   HOTSET_TRY(schedule.interval, parse_duration(options.interval));
   if (!options.window.empty()) {
     HOTSET_TRY(schedule.window, parse_duration(options.window));
