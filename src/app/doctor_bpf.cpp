@@ -10,6 +10,7 @@
 #include "fault/collector.h"
 #include "kernel/bpf_probes.h"
 #include "kernel/libbpf_log.h"
+#include "kernel/preemption.h"
 
 namespace hotset {
 namespace {
@@ -33,6 +34,15 @@ std::string_view remedy_of(Attach attach) {
   return "";
 }
 
+Finding found_hook(const Machine& machine, const Hook& hook) {
+  Finding finding = found(fmt::format("{}: {}", hook.name, hook.semantics));
+  if (hook.misses_when_preempted && preempts_itself(machine.files)) {
+    finding.last_resort = true;
+    finding.detail += "; the last choice here, for this kernel preempts itself and then misses faults";
+  }
+  return finding;
+}
+
 } // namespace
 
 Finding check_hook(const Machine& machine, Attach attach) {
@@ -40,7 +50,7 @@ Finding check_hook(const Machine& machine, Attach attach) {
   for (const Hook& hook : page_fault_hooks()) {
     if (hook.attach != attach) continue;
     Result<> tried = try_page_fault_hook(hook);
-    if (tried) return found(fmt::format("{}: {}", hook.name, hook.semantics));
+    if (tried) return found_hook(machine, hook);
     if (first_refusal) first_refusal = std::move(tried);
   }
   return judge(first_refusal, machine, remedy_of(attach));

@@ -13,21 +13,25 @@ std::string_view barrier_name(Barrier barrier) {
 }
 
 Finding found(std::string detail) {
-  return {Finding::State::ok, Barrier::none, {}, {}, std::move(detail)};
+  return {Finding::State::ok, Barrier::none, {}, {}, std::move(detail), false};
 }
 
 Finding obstacle(Barrier barrier, std::string cause, std::string remedy) {
-  return {Finding::State::failed, barrier, std::move(cause), std::move(remedy), {}};
+  return {Finding::State::failed, barrier, std::move(cause), std::move(remedy), {}, false};
 }
 
 Finding not_applicable(std::string cause) {
-  return {Finding::State::not_applicable, Barrier::none, std::move(cause), "nothing to do", {}};
+  return {Finding::State::not_applicable, Barrier::none, std::move(cause), "nothing to do", {}, false};
 }
 
 const CheckResult* provider(const std::vector<CheckResult>& checks, Part part) {
-  auto found = std::ranges::find_if(
-      checks, [part](const CheckResult& check) { return check.part == part && check.finding.ok(); });
-  return found == checks.end() ? nullptr : &*found;
+  const CheckResult* last_resort = nullptr;
+  for (const CheckResult& check : checks) {
+    if (check.part != part || !check.finding.ok()) continue;
+    if (!check.finding.last_resort) return &check;
+    if (last_resort == nullptr) last_resort = &check;
+  }
+  return last_resort;
 }
 
 std::vector<Part> missing_parts(const std::vector<CheckResult>& checks) {

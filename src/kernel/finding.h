@@ -33,7 +33,8 @@ struct Finding {
   Barrier barrier = Barrier::none;
   std::string cause;
   std::string remedy;
-  std::string detail; // what else there is to know, may be empty
+  std::string detail;       // what else there is to know, may be empty
+  bool last_resort = false; // ok, but used only where nothing else of its part works
 
   [[nodiscard]] bool ok() const { return state == State::ok; }
 };
@@ -55,7 +56,8 @@ struct CheckResult {
 
 // Parts of the main job of which no check is ok; empty: it can run.
 std::vector<Part> missing_parts(const std::vector<CheckResult>& checks);
-// The first check of that part that is ok, in the order of the table, which is the order of preference.
+// The first check of that part that is ok, in the order of the table, which is the order of preference, with the last
+// resorts behind all others.
 const CheckResult* provider(const std::vector<CheckResult>& checks, Part part);
 
 struct DoctorReport {

@@ -36,6 +36,14 @@ TEST(MainJob, runs_when_each_part_has_one_check_that_is_ok) {
   EXPECT_EQ(provider(report().checks, Part::fault_hook)->name, "hook.kprobe");
 }
 
+TEST(DoctorReport, names_a_last_resort_only_where_nothing_else_works) {
+  CheckResult last{"hook.fexit", "hook", Part::fault_hook, found()},
+      other{"hook.kprobe", "hook", Part::fault_hook, found()};
+  last.finding.last_resort = true;
+  EXPECT_EQ(provider({last, other}, Part::fault_hook)->name, "hook.kprobe");
+  EXPECT_EQ(provider({last}, Part::fault_hook)->name, "hook.fexit");
+}
+
 TEST(MainJob, does_not_run_without_any_one_of_its_parts) {
   for (Part part : {Part::fault_hook, Part::transport, Part::reset, Part::reading}) {
     DoctorReport broken = report();
