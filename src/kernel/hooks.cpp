@@ -43,6 +43,7 @@ std::span<const Hook> page_fault_hooks() {
 
 std::vector<const Hook*> page_fault_hook_order(bool preempting_kernel) {
   std::vector<const Hook*> order;
+  order.reserve(kPageFaultHooks.size());
   for (const Hook& hook : kPageFaultHooks)
     order.push_back(&hook);
   if (preempting_kernel)

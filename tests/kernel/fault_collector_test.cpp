@@ -120,6 +120,7 @@ TEST(FaultCollector, counts_the_samples_that_found_the_buffer_full_and_loses_no_
 
 TEST(FaultCollector, counts_the_faults_that_found_the_map_full) {
   std::vector<FaultTarget> targets;
+  targets.reserve(6);
   for (int i = 0; i < 6; ++i)
     targets.push_back(FaultTarget::start(kSmall, "map-full"));
   FaultOptions options = options_for(Kind::comm, {}, "map-full");

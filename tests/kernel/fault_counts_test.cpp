@@ -74,13 +74,13 @@ TEST_P(FaultHook, counts_the_faults_of_all_threads_as_the_kernel_does) {
 }
 
 TEST_P(FaultHook, counts_threads_that_come_and_go) {
-  constexpr unsigned kThreads = 16, kWaves = 8;
+  constexpr unsigned kThreads = 16, kWaves = 8, kAllThreads = kThreads * kWaves;
   FaultTarget target = FaultTarget::start({.threads = kThreads, .waves = kWaves, .faults = 50'000, .seconds = 1});
   std::optional<FaultCollector> collector = attach(only(target.id()));
   if (!collector) GTEST_SKIP() << reason_;
   std::uint64_t before = target.stat_faults();
   target.run();
-  expect_explained(GetParam(), collector->total(target.id()).value(), target.stat_faults() - before, kThreads * kWaves,
+  expect_explained(GetParam(), collector->total(target.id()).value(), target.stat_faults() - before, kAllThreads,
                    collector->losses()->missed);
 }
 
