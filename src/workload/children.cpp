@@ -167,21 +167,16 @@ Result<WorkloadSummary> run_children(const WorkloadSpec& spec, Clock& clock, con
   const Nanoseconds begin = clock.now();
   hooks.ready(ready);
 
-  bool asked = false;
-  const auto never = [] { return false; };
+  // Wait for each child's own end; once asked to stop, all of them are told and each still gives its count.
+  const std::function<bool()> never = [] { return false; };
   for (const Sibling& child : children) {
-    // Wait for the child's own end; once asked to stop, all of them are told and each still gives its count.
-    std::optional<Message> message;
-    if (!asked) {
-      HOTSET_TRY(message, child.hear(hooks.stop));
-      asked = !message;
-      if (asked) stop.raise();
-    }
+    HOTSET_TRY(std::optional<Message> message, child.hear(stop.raised() ? never : hooks.stop));
     if (!message) {
+      stop.raise();
       HOTSET_TRY(message, child.hear(never));
     }
-    summary.touches += message->touches;
-    summary.passes += message->passes;
+    summary.touches += message ? message->touches : 0;
+    summary.passes += message ? message->passes : 0;
   }
   summary.seconds = to_seconds(clock.now() - begin);
   return summary;

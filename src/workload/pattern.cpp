@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
+#include <ranges>
 
 #include "base/units.h"
 #include "workload/truth.h"
@@ -111,7 +111,7 @@ Result<const Pattern*> find_pattern(std::string_view name) {
   for (const Pattern& pattern : kPatterns)
     names.push_back(pattern.name);
   return fail(ErrorCode::usage, "start the workload", fmt::format("'{}'", printable(name)), "there is no such pattern",
-              fmt::format("choose one of {}", fmt::join(names, ", ")));
+              fmt::format("choose one of {}", fmt::join(kPatterns | std::views::transform(&Pattern::name), ", ")));
 }
 
 bool takes(const Pattern& pattern, std::string_view option) {

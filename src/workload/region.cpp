@@ -71,16 +71,14 @@ Result<Region> Region::allocate(const WorkloadSpec& spec) {
     void* base = ::mmap(nullptr, region.mapping_bytes_, PROT_READ | PROT_WRITE, flags, file.get(), 0);
     if (base == MAP_FAILED) return fail(errno_error(errno, "map", human_bytes(region.bytes_)));
     region.mapping_ = base;
-    auto address = reinterpret_cast<std::uintptr_t>(base);
-    if (spec.huge) address = (address + kHugePage - 1) / kHugePage * kHugePage;
-    region.data_ = reinterpret_cast<std::byte*>(address);
+    std::size_t past = spec.huge ? reinterpret_cast<std::uintptr_t>(base) % kHugePage : 0;
+    region.data_ = static_cast<std::byte*>(base) + (past == 0 ? 0 : kHugePage - past);
     // A kernel without huge pages refuses the advice; then there are none, and smaps shows it.
     if (!file) ::madvise(base, region.mapping_bytes_, spec.huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   }
-  std::uintptr_t start = reinterpret_cast<std::uintptr_t>(region.data_);
-  std::uintptr_t first = start / region.page_bytes_ * region.page_bytes_;
-  region.first_page_ = reinterpret_cast<std::byte*>(first);
-  region.pages_ = (start - first + region.bytes_ + region.page_bytes_ - 1) / region.page_bytes_;
+  std::size_t before = reinterpret_cast<std::uintptr_t>(region.data_) % region.page_bytes_;
+  region.first_page_ = region.data_ - before;
+  region.pages_ = (before + region.bytes_ + region.page_bytes_ - 1) / region.page_bytes_;
   return region;
 }
 

@@ -156,7 +156,7 @@ Result<TruthReader> TruthReader::open(const Files& files, const ProcessId& id) {
   Result<std::vector<std::string>> names = files.list(directory);
   if (!names) return fail(within("look for the truth record of", object, std::move(names).error()));
   for (const std::string& name : *names) {
-    std::string path = files.resolve(directory + "/" + name);
+    std::string path = files.resolve(fmt::format("{}/{}", directory, name));
     struct stat status{};
     // Look before opening: the name proves nothing, and opening a device or a pipe has effects.
     if (read_link(path) != kLink || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;

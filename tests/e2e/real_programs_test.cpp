@@ -120,22 +120,6 @@ TEST(RealPrograms, redis_in_use_touches_more_than_at_rest_and_all_keys_more_than
   EXPECT_GT(all->wss / all->rss, 0.5);
 }
 
-TEST(RealPrograms, python_that_writes_an_eighth_of_its_array_has_about_that_working_set) {
-  if (!is_installed("python3")) GTEST_SKIP() << "python3 is not installed";
-  Program python({"python3", "-c",
-                  "import sys\n"
-                  "a = bytearray(128 << 20)\n"
-                  "for i in range(0, len(a), 4096): a[i] = 1\n"
-                  "print('ready', flush=True)\n"
-                  "while True:\n"
-                  "  for i in range(0, 16 << 20, 4096): a[i] = 1\n"});
-  ASSERT_EQ(python.wait_for_line(), "ready");
-  MEASURE(reading, python.pid(), "1");
-  EXPECT_GT(reading.rss, 128 * kMiB);
-  EXPECT_GT(reading.wss, 8 * kMiB); // what stays in the TLB is missed
-  EXPECT_LT(reading.wss, 32 * kMiB);
-}
-
 TEST(RealPrograms, a_compiler_that_ends_in_the_middle_of_a_window_is_said_to_have_ended) {
   if (!is_installed("gcc")) GTEST_SKIP() << "gcc is not installed";
   std::string compiler = shell("gcc -print-prog-name=cc1").out;
