@@ -1,39 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reads what a GoogleTest program prints; shows only what a person must read, and appends one row a test to `results`:
-# verdict, name, reason. A test that never came to its end (a crash, a time-out) has failed.
+# Reads what GoogleTest programs print; shows only what a person must read, and appends one row a test to `results`:
+# verdict, name, reason. A test that never came to its end (a crash, a time-out) has failed, and so has a program that
+# complains after its last test, as sanitizers do. Each program's output ends with a line of ours: "[EXIT] CODE SUITE".
 #
-# usage: awk -v suite=unit -v results=FILE -f gtest.awk
+# usage: awk -v stage=unit -v results=FILE -f gtest.awk
 
-function reason_of(text) { # what GTEST_SKIP() << "…" said, on one line
-  sub(/^[^\n]*: Skipped\n/, "", text)
+function reason_of(text,  parts) { # what the first GTEST_SKIP() << "…" said, on one line
+  split(text, parts, /[^\n]*: Skipped\n/)
+  text = parts[2]
   gsub(/[\n\t ]+/, " ", text)
   gsub(/^ | $/, "", text)
   return text == "" ? "no reason given" : text
 }
 
 function record(verdict, reason) {
-  print verdict "\t" suite "." name "\t" reason >> results
+  print verdict "\t" stage "." name "\t" reason >> results
   count[verdict]++
+  if (verdict == "failed") failed_here++
   name = ""
+  text = ""
 }
 
-/^\[ RUN      \] / { name = $4; text = ""; next }
-name == "" { next }
+function fail(what, reason) {
+  printf "--- %s.%s %s\n%s", stage, name, what, text
+  record("failed", reason)
+}
 
-# A test may have printed without a line feed: the verdict need not begin its line.
-index($0, "[       OK ] " name) { record("passed", ""); next }
-index($0, "[  SKIPPED ] " name) { record("skipped", reason_of(text)); next }
-index($0, "[  FAILED  ] " name) {
-  printf "--- %s.%s failed\n%s", suite, name, text
-  record("failed", "see above")
+/^\[ RUN      \] / {
+  if (name != "") fail("did not end", "the test program ended in the middle of it")
+  name = $4
+  text = ""
   next
 }
+
+# A test may have printed without a line feed: the verdict need not begin its line.
+name != "" && index($0, "[       OK ] " name) { record("passed", ""); next }
+name != "" && index($0, "[  SKIPPED ] " name) { record("skipped", reason_of(text)); next }
+name != "" && index($0, "[  FAILED  ] " name) { fail("failed", "see above"); next }
+
+/^\[EXIT\] / {
+  if (name != "") {
+    fail("did not end", "the test program ended with " $2 " in the middle of it")
+  } else if ($2 != 0 && !failed_here) {
+    name = $3
+    fail("ended with " $2, "the test program ended with " $2 " although no test failed")
+  }
+  failed_here = 0
+  text = ""
+  next
+}
+
 { text = text $0 "\n" }
 
-END {
-  if (name != "") {
-    printf "--- %s.%s did not end\n%s", suite, name, text
-    record("failed", "the test program ended in the middle of it")
-  }
-  printf "%s: %d passed, %d failed, %d skipped\n", suite, count["passed"], count["failed"], count["skipped"]
-}
+END { printf "%s: %d passed, %d failed, %d skipped\n", stage, count["passed"], count["failed"], count["skipped"] }

@@ -29,15 +29,16 @@ check() {
   echo "$(tail -n 1 "$results" | cut -f 1): $name"
 }
 
-# Prints the summary; fails when a test failed, or when there was none.
+# Prints the summary, skipped tests under their reason; fails when a test failed, or when there was none.
 summary() {
   echo
   awk -F '\t' '
     { count[$1]++ }
-    $1 == "skipped" { print "skipped " $2 ": " $3 }
-    $1 == "failed" { print "FAILED " $2 ": " $3 }
+    $1 == "skipped" { names[$3] = names[$3] "\n  " $2 }
+    $1 == "failed" { failed = failed "FAILED " $2 ": " $3 "\n" }
     END {
-      printf "%d passed, %d failed, %d skipped\n", count["passed"], count["failed"], count["skipped"]
+      for (reason in names) print "skipped, " reason ":" names[reason]
+      printf "%s%d passed, %d failed, %d skipped\n", failed, count["passed"], count["failed"], count["skipped"]
       exit count["failed"] > 0 || count["passed"] == 0
     }' "$results"
 }

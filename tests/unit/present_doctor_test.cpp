@@ -86,7 +86,7 @@ TEST(DoctorJson, is_the_documented_schema) {
 TEST(DoctorJson, survives_bytes_that_are_not_utf8) {
   DoctorReport odd = report();
   odd.checks[1].finding.detail = "\xff\xfe";
-  EXPECT_NO_THROW(nlohmann::json::parse(doctor_json(odd)));
+  EXPECT_TRUE(nlohmann::json::accept(doctor_json(odd)));
 }
 
 } // namespace
