@@ -20,32 +20,31 @@ double microseconds(Nanoseconds time) {
 
 } // namespace
 
-AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, Pagemap pagemap, FrameFlags flags,
-                         Clock& clock, std::uint64_t seed)
+AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, FrameFlags flags, Clock& clock,
+                         std::uint64_t seed)
     : census_(&census),
       clock_(&clock),
       subject_(std::move(subject)),
       scoped_(std::move(scoped)),
-      pagemap_(std::move(pagemap)),
       flags_(std::move(flags)),
       tracker_(seed, kTlbPages * std::max(1U, std::thread::hardware_concurrency())) {}
 
 Result<AccessMeter> AccessMeter::open(Census& census, const ProcessId& id, Clock& clock, std::uint64_t seed) {
   HOTSET_TRY(Census::Subject subject, census.attach(id));
   HOTSET_TRY(ScopedClear scoped, ScopedClear::open(id.pid));
-  HOTSET_TRY(Pagemap pagemap, Pagemap::open(id.pid));
   HOTSET_TRY(FrameFlags flags, FrameFlags::open());
-  return AccessMeter(census, std::move(subject), std::move(scoped), std::move(pagemap), std::move(flags), clock, seed);
+  return AccessMeter(census, std::move(subject), std::move(scoped), std::move(flags), clock, seed);
 }
 
 Result<> AccessMeter::begin(const Aim& aim) {
   const Nanoseconds cpu = own_cpu_time();
   read_time_ = clear_time_ = {};
-  if (!fresh_ || clock_->now() - last_.end > kBackToBack) {
+  if (has_window_) tracker_.learn(last_);
+  if (!has_window_ || clock_->now() - last_.end > kBackToBack) {
     HOTSET_TRY(last_, census_->read(subject_));
     read_time_ += last_.end - last_.begin;
   }
-  fresh_ = false;
+  has_window_ = true;
   plan_ = tracker_.begin(last_, aim, costs_, scoped_costs_);
 
   HOTSET_TRY(ClearReport report, age_runs(subject_.pidfd(), plan_.runs));
@@ -68,6 +67,7 @@ Result<> AccessMeter::begin(const Aim& aim) {
     HOTSET_TRY(Snapshot again, census_->read(subject_, tracker_.asked_tables()));
     read_time_ += again.end - again.begin;
     judged_tables_ = judged_frames_ = 0;
+    pagemap_.reset(); // an open one would stay with the memory from before an exec
     tracker_.settle(again, [this](const Region& region, const PageMask& pages) { return passed_over(region, pages); });
   }
   cpu_ = own_cpu_time() - cpu;
@@ -79,9 +79,14 @@ Result<> AccessMeter::begin(const Aim& aim) {
 std::optional<PageMask> AccessMeter::passed_over(const Region& region, const PageMask& pages) {
   if (judged_tables_ >= kJudgedTables) return std::nullopt;
   ++judged_tables_;
+  if (!pagemap_) {
+    Result<Pagemap> opened = Pagemap::open(subject_.pid());
+    if (!opened) return std::nullopt;
+    pagemap_ = std::move(*opened);
+  }
   const unsigned first = pages.next(0);
   Result<std::vector<PagemapEntry>> entries =
-      pagemap_.read(region.address + first * std::uint64_t{4096}, pages.last() - first + 1);
+      pagemap_->read(region.address + first * std::uint64_t{4096}, pages.last() - first + 1);
   if (!entries) return std::nullopt;
   PageMask passed;
   for (unsigned page = first; page < kTablePages; page = pages.next(page + 1)) {
@@ -106,26 +111,14 @@ Result<MeterReading> AccessMeter::read() {
   reading.approach = plan_.approach;
   reading.reason = plan_.reason;
   reading.window = last_.begin - began_;
-  reading.read_time = read_time_ + (last_.end - last_.begin);
+  read_time_ += last_.end - last_.begin;
+  reading.read_time = read_time_;
   reading.clear_time = clear_time_;
-  reading.cpu = cpu_ + (own_cpu_time() - cpu);
+  cpu_ += own_cpu_time() - cpu;
+  reading.cpu = cpu_;
   reading.runs = plan_.runs.size();
   reading.run_pages = plan_.run_pages;
   reading.unreadable = census_->unreadable();
-  return reading;
-}
-
-Result<MeterReading> AccessMeter::look() {
-  return read();
-}
-
-Result<MeterReading> AccessMeter::end() {
-  const Nanoseconds cpu = own_cpu_time();
-  Result<MeterReading> reading = read();
-  if (!reading) return reading;
-  tracker_.learn(last_);
-  fresh_ = true;
-  reading->cpu = cpu_ + (own_cpu_time() - cpu);
   return reading;
 }
 

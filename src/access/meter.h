@@ -36,31 +36,28 @@ class AccessMeter {
   // permission when the bits can't be cleared.
   static Result<AccessMeter> open(Census& census, const ProcessId& id, Clock& clock, std::uint64_t seed);
 
-  // Begins a window: clears what the aim allows. Right after end(), the reading that ended that window is used, so that
-  // windows back to back cost one census each.
+  // Begins a window: clears what the aim allows. Right after read(), that reading ends the window before and begins
+  // this one, so that windows back to back cost one census each.
   Result<> begin(const Aim& aim);
-  // Reads and ends the window.
-  Result<MeterReading> end();
-  // Reads without ending the window: one clear and many of these give the working set against the window's length.
-  Result<MeterReading> look();
+  // The window so far, which goes on: one clear and many readings give the working set against the window's length.
+  Result<MeterReading> read();
 
  private:
-  AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, Pagemap pagemap, FrameFlags flags,
-              Clock& clock, std::uint64_t seed);
-  Result<MeterReading> read();
+  AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, FrameFlags flags, Clock& clock,
+              std::uint64_t seed);
   std::optional<PageMask> passed_over(const Region& region, const PageMask& pages);
 
   Census* census_;
   Clock* clock_;
   Census::Subject subject_;
   ScopedClear scoped_;
-  Pagemap pagemap_;
+  std::optional<Pagemap> pagemap_; // opened when a window needs it
   FrameFlags flags_;
   Tracker tracker_;
   ClearCosts costs_;
   ScopedCosts scoped_costs_;
-  Snapshot last_;      // the newest whole census
-  bool fresh_ = false; // last_ ended a window and no time has passed
+  Snapshot last_; // the newest whole census
+  bool has_window_ = false;
   ClearPlan plan_;
   Nanoseconds began_{}, clear_time_{}, read_time_{}, cpu_{};
   std::size_t judged_tables_ = 0, judged_frames_ = 0;

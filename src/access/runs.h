@@ -24,8 +24,8 @@ struct Run {
 
 // What clearing costs, measured on this target (see ClearCosts::learn): defaults are a busy target's.
 struct ClearCosts {
-  double per_run_us = 5.0;
-  double per_page_us = 0.04;
+  double per_run_us = 4.0;
+  double per_page_us = 0.08;
 
   // Takes in what one call took, as a moving average. `per_page_us` is learned from calls of long runs, `per_run_us`
   // from the rest; both stay within a factor of 30 of the defaults, so that one disturbed call can't derail planning.

@@ -107,6 +107,14 @@ Result<std::uint64_t> parse_count(std::string_view text) {
               "write it like 1048576 or 2^20");
 }
 
+Result<double> parse_share(std::string_view text) {
+  std::optional<double> percent = text.ends_with('%') ? parse_finite(text.substr(0, text.size() - 1)) : std::nullopt;
+  if (!percent || *percent <= 0 || *percent > 100)
+    return fail(ErrorCode::usage, "read the share", fmt::format("'{}'", printable(text)),
+                "it is no percentage above 0 and at most 100", "write it like 2%");
+  return *percent / 100;
+}
+
 std::string human_bytes(std::uint64_t bytes) {
   constexpr std::array kNames{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return fmt::format("{} B", bytes);

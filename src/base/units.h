@@ -27,6 +27,9 @@ Result<std::uint64_t> parse_bytes(std::string_view text);
 // "1048576" or "2^20".
 Result<std::uint64_t> parse_count(std::string_view text);
 
+// "2%": 0.02. Above 0 % and at most 100 %; the sign must be there, for a bare number could mean either.
+Result<double> parse_share(std::string_view text);
+
 // "1.5 MiB": at most four significant digits, binary units.
 std::string human_bytes(std::uint64_t bytes);
 // "1.25 s", "3.1 ms".

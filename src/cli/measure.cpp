@@ -24,6 +24,8 @@ struct MeasureOptions {
   std::string seconds, interval, duration;
   std::string count, steps;
   std::string method = "auto";
+  std::string budget = "1%", error = "1%";
+  bool relative = false;
   bool cumulative = false, profile = false, snapshot = false;
   bool json = false, csv = false;
 };
@@ -67,6 +69,13 @@ Result<Schedule> schedule_of(const MeasureOptions& options) {
   return schedule;
 }
 
+Result<MeterOptions> meter_options(const MeasureOptions& options, const Schedule& schedule) {
+  MeterOptions meter{.window = schedule.window, .relative = options.relative};
+  HOTSET_TRY(meter.budget, parse_share(options.budget));
+  HOTSET_TRY(meter.error, parse_share(options.error));
+  return meter;
+}
+
 Result<> check_method(const Method& method, const Schedule& schedule) {
   if (schedule.mode == Mode::snapshot && !method.snapshots)
     return fail(ErrorCode::usage, "take a snapshot by", fmt::format("--method {}", method.name),
@@ -100,11 +109,14 @@ Result<int> measure(MeasureOptions options, const Tail& tail) {
   sort_positionals(options, tail);
   HOTSET_TRY(TargetSpec spec, options.target.spec(tail));
   HOTSET_TRY(Schedule schedule, schedule_of(options));
+  HOTSET_TRY(MeterOptions meter, meter_options(options, schedule));
 
   Files files;
   SystemClock clock;
   HOTSET_TRY(Target target, resolve_target(files, spec));
-  HOTSET_TRY(OpenedMeter opened, open_meter(options.method, files, target.process, clock));
+  HOTSET_TRY(OpenedMeter opened, open_meter(options.method, files, target.process, clock, meter));
+  for (const MethodRefusal& refusal : opened.refusals)
+    spdlog::info("method {} is passed over: {}", refusal.method->name, to_sentence(refusal.error));
   HOTSET_CHECK(check_method(*opened.method, schedule));
 
   Output output;
@@ -154,6 +166,9 @@ Action declare_measure(CLI::App& app, const Tail& tail) {
   for (const Method& method : methods())
     names.emplace_back(method.name);
   app.add_option("--method", options->method, "How to measure")->check(CLI::IsMember(names))->capture_default_str();
+  app.add_option("--budget", options->budget, "Share of one CPU and of the target's time that clearing may take (1%)");
+  app.add_option("--error", options->error, "Half-width of the interval to aim for, as a share of the RSS (1%)");
+  app.add_flag("--relative", options->relative, "--error is a share of the working set");
   auto* cumulative = app.add_flag("-C,--cumulative", options->cumulative, "One growing window, read every SECONDS");
   auto* snapshot = app.add_flag("-s,--snapshot", options->snapshot, "Read what is referenced now, without a reset");
   auto* profile = app.add_flag("-P,--profile", options->profile, "One growing window, read at 1, 2, 4 ... SECONDS");

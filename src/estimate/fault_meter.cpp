@@ -74,7 +74,8 @@ class FaultMeter final : public Meter {
 
 } // namespace
 
-Result<std::unique_ptr<Meter>> open_fault_meter(const Files& files, const Process& target, Clock& clock) {
+Result<std::unique_ptr<Meter>> open_fault_meter(const Files& files, const Process& target, Clock& clock,
+                                                const MeterOptions& /*options*/) {
   FaultOptions options;
   options.filter = {.kind = FaultFilter::Kind::pid, .process = target.id, .comm = ""};
   options.pace = Nanoseconds::zero(); // counts are read, no samples are wanted

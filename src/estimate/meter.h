@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -28,6 +29,15 @@ class Meter {
   virtual Result<Estimate> read() = 0;
 };
 
+// What the user allows and wants of each window. A method without a choice does not look at it.
+struct MeterOptions {
+  Nanoseconds window = std::chrono::seconds(1);
+  double budget = 0.01;  // share of the window that clearing may take, of one CPU and of the target's time
+  double error = 0.01;   // half-width of the interval to aim for: a share of the RSS …
+  bool relative = false; // … or of the working set that the window before showed
+  double confidence = 0.95;
+};
+
 struct Method {
   std::string_view name;
   std::string_view summary; // what it does, one phrase
@@ -35,22 +45,39 @@ struct Method {
   bool automatic;           // a candidate of "auto", in the order of the table
   bool snapshots;           // read() without begin() tells something
   bool counts_faults;       // tells page faults and no working set
-  Result<std::unique_ptr<Meter>> (*open)(const Files& files, const Process& target, Clock& clock);
+  Result<std::unique_ptr<Meter>> (*open)(const Files& files, const Process& target, Clock& clock,
+                                         const MeterOptions& options);
 };
 
 std::span<const Method> methods();
 
+// A method that "auto" passed over, and why.
+struct MethodRefusal {
+  const Method* method;
+  Error error;
+};
+
 struct OpenedMeter {
   const Method* method;
   std::unique_ptr<Meter> meter;
+  std::vector<MethodRefusal> refusals;
 };
 
 // Opens the method of that name, or, for "auto", the first automatic one that opens. Errors: usage (no such method), or
 // why it (for "auto": the last of them) does not open.
-Result<OpenedMeter> open_meter(std::string_view name, const Files& files, const Process& target, Clock& clock);
+Result<OpenedMeter> open_meter(std::string_view name, const Files& files, const Process& target, Clock& clock,
+                               const MeterOptions& options = {});
 
 // The rows.
-Result<std::unique_ptr<Meter>> open_reference_meter(const Files& files, const Process& target, Clock& clock);
-Result<std::unique_ptr<Meter>> open_fault_meter(const Files& files, const Process& target, Clock& clock);
+Result<std::unique_ptr<Meter>> open_access_meter(const Files& files, const Process& target, Clock& clock,
+                                                 const MeterOptions& options);
+Result<std::unique_ptr<Meter>> open_exact_meter(const Files& files, const Process& target, Clock& clock,
+                                                const MeterOptions& options);
+Result<std::unique_ptr<Meter>> open_sample_meter(const Files& files, const Process& target, Clock& clock,
+                                                 const MeterOptions& options);
+Result<std::unique_ptr<Meter>> open_reference_meter(const Files& files, const Process& target, Clock& clock,
+                                                    const MeterOptions& options);
+Result<std::unique_ptr<Meter>> open_fault_meter(const Files& files, const Process& target, Clock& clock,
+                                                const MeterOptions& options);
 
 } // namespace hotset

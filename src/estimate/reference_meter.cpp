@@ -79,7 +79,8 @@ class ReferenceMeter final : public Meter {
 
 } // namespace
 
-Result<std::unique_ptr<Meter>> open_reference_meter(const Files& files, const Process& target, Clock& clock) {
+Result<std::unique_ptr<Meter>> open_reference_meter(const Files& files, const Process& target, Clock& clock,
+                                                    const MeterOptions& /*options*/) {
   HOTSET_TRY(Reference reference, Reference::open(files, target.id, clock));
   return std::make_unique<ReferenceMeter>(std::move(reference), target, clock);
 }

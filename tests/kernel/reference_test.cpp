@@ -164,7 +164,7 @@ TEST(ReferenceOnThisKernel, of_a_process_that_we_may_not_look_into_is_a_matter_o
 TEST(ReferenceMeterOnThisKernel, keeps_the_invariants_and_names_its_doubts) {
   Toucher toucher;
   SystemClock clock;
-  OpenedMeter opened = open_meter("auto", Files(), find_process(Files(), toucher.id().pid).value(), clock).value();
+  OpenedMeter opened = open_meter("reference", Files(), find_process(Files(), toucher.id().pid).value(), clock).value();
   Estimate snapshot = opened.meter->read().value();
   EXPECT_TRUE(check_invariants(snapshot)) << check_invariants(snapshot).error().cause;
   EXPECT_TRUE(has_flag(snapshot, "window_unknown"));

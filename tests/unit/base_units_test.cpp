@@ -58,5 +58,12 @@ TEST(Printable, keeps_utf8_and_escapes_the_rest) {
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b"); // a control character of two bytes
 }
 
+TEST(Units, shares_are_percentages_and_nothing_else) {
+  EXPECT_DOUBLE_EQ(*parse_share("2%"), 0.02);
+  EXPECT_DOUBLE_EQ(*parse_share("100%"), 1);
+  for (const char* wrong : {"", "%", "0", "-1%", "101%", "1.5", "0.02", "nan", "2 %", "2%%", "x"})
+    EXPECT_FALSE(parse_share(wrong)) << wrong;
+}
+
 } // namespace
 } // namespace hotset
