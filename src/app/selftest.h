@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Known answers on this machine: workloads that record which pages they touch, measured by the methods that work here.
+//
+// The workload's own record is the truth, never another measurement: the reference method is one of those on trial.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "estimate/meter.h"
+
+namespace hotset {
+
+// One combination of the matrix.
+struct SelftestCell {
+  std::string_view pattern;
+  std::uint64_t rss_bytes = 0;
+  double hot = 0; // share of the pages that is touched
+  bool scattered = false, shared = false, huge = false;
+};
+
+// The whole matrix, or the part of it that is done in two minutes.
+std::vector<SelftestCell> selftest_cells(bool full);
+
+enum class Verdict { pass, fail, unjudged, skipped };
+
+struct SelftestResult {
+  SelftestCell cell;
+  std::string_view method;
+  Verdict verdict = Verdict::skipped;
+  std::string why;               // of fail, unjudged and skipped
+  std::uint64_t truth_pages = 0; // of the last window
+  double error_of_rss = 0;       // median over the windows of |estimate - truth|, as a share of the RSS
+  double width_of_rss = 0;       // median width of the interval
+  int covered = 0, windows = 0;  // windows whose interval held the truth
+  double cpu_ms = 0;             // median
+};
+
+// Runs the cell's workload in a child process and measures it. An error is one of the workload or of the program; a
+// method that does not work here is a result (skipped).
+Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method& method, Clock& clock);
+
+} // namespace hotset

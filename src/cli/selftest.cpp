@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// hotset selftest: do the methods tell the truth on this machine?
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/selftest.h"
+#include "base/interrupt.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "present/output.h"
+#include "present/progress.h"
+
+namespace hotset {
+namespace {
+
+constexpr int kFailedExit = 1;
+
+std::string_view name_of(Verdict verdict) {
+  constexpr std::array<std::string_view, 4> kNames{"pass", "fail", "unjudged", "skipped"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::string cell_name(const SelftestCell& cell) {
+  return fmt::format("{} {} hot {:g}% {}{}{}", cell.pattern, human_bytes(cell.rss_bytes), cell.hot * 100,
+                     cell.scattered ? "scattered" : "contiguous", cell.shared ? " shared" : "",
+                     cell.huge ? " huge" : "");
+}
+
+std::string json_of(const SelftestResult& result) {
+  const SelftestCell& cell = result.cell;
+  bool measured = result.windows > 0;
+  auto number = [measured](auto value) { return measured ? nlohmann::ordered_json(value) : nlohmann::ordered_json(); };
+  return nlohmann::ordered_json{
+      {"schema", "hotset.selftest/1"},
+      {"pattern", cell.pattern},
+      {"rss_bytes", cell.rss_bytes},
+      {"hot", cell.hot},
+      {"scattered", cell.scattered},
+      {"shared", cell.shared},
+      {"huge", cell.huge},
+      {"method", result.method},
+      {"verdict", name_of(result.verdict)},
+      {"why", result.why.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(printable(result.why))},
+      {"truth_pages", number(result.truth_pages)},
+      {"error_of_rss", number(result.error_of_rss)},
+      {"width_of_rss", number(result.width_of_rss)},
+      {"covered", result.covered},
+      {"windows", result.windows},
+      {"cpu_ms", number(result.cpu_ms)}}
+      .dump();
+}
+
+std::string row_of(const SelftestResult& result) {
+  if (result.windows == 0)
+    return fmt::format("{:<48}{:<11}{:<10}{}", cell_name(result.cell), result.method, name_of(result.verdict),
+                       result.why);
+  return fmt::format("{:<48}{:<11}{:<10}{:>8.3f}{:>9.3f}{:>7}/{}{:>10.2f}  {}", cell_name(result.cell), result.method,
+                     name_of(result.verdict), result.error_of_rss * 100, result.width_of_rss * 100, result.covered,
+                     result.windows, result.cpu_ms, result.why);
+}
+
+Result<int> selftest(bool full, bool json) {
+  SystemClock clock;
+  Output output;
+  Progress progress(clock);
+  if (!json)
+    HOTSET_CHECK(output.line(fmt::format("{:<48}{:<11}{:<10}{:>8}{:>9}{:>9}{:>10}", "CELL", "METHOD", "VERDICT",
+                                         "ERROR%", "WIDTH%", "COVERED", "CPU ms")));
+  int failed = 0, passed = 0, unjudged = 0, skipped = 0;
+  const std::vector<SelftestCell> cells = selftest_cells(full);
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    for (const Method& method : methods()) {
+      if (method.counts_faults || method.name == "access") continue; // no working set; one of the two others
+      if (interrupt_requested() || output.reader_gone()) return 128 + interrupt_signal();
+      progress.show(fmt::format("cell {} of {}: {}, {}", i + 1, cells.size(), cell_name(cells[i]), method.name));
+      HOTSET_TRY(SelftestResult result, run_selftest_cell(cells[i], method, clock));
+      failed += result.verdict == Verdict::fail;
+      passed += result.verdict == Verdict::pass;
+      unjudged += result.verdict == Verdict::unjudged;
+      skipped += result.verdict == Verdict::skipped;
+      progress.clear();
+      HOTSET_CHECK(output.line(json ? json_of(result) : row_of(result)));
+    }
+  if (!json)
+    HOTSET_CHECK(
+        output.line(fmt::format("{} passed, {} failed, {} not judged, {} skipped", passed, failed, unjudged, skipped)));
+  HOTSET_CHECK(output.finish());
+  return failed > 0 || passed == 0 ? kFailedExit : 0;
+}
+
+struct SelftestOptions {
+  bool full = false, json = false;
+};
+
+} // namespace
+
+Action declare_selftest(CLI::App& app, const Tail& /*tail*/) {
+  auto options = std::make_shared<SelftestOptions>();
+  app.add_flag("--full", options->full, "The whole matrix (an hour) instead of two minutes");
+  app.add_flag("--json", options->json, "One object a cell and method (docs/schemas.md)");
+  return [options] { return selftest(options->full, options->json); };
+}
+
+} // namespace hotset
