@@ -11,12 +11,17 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <vector>
 
+#include "base/file.h"
+#include "base/units.h"
 #include "e2e/run_hotset.h"
+#include "e2e/scratch.h"
 
 namespace hotset {
 namespace {
@@ -24,25 +29,6 @@ namespace {
 using nlohmann::json;
 
 constexpr double kMiB = 1 << 20;
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hotset-real-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-    ::chmod(path_.c_str(), 0777); // of another user's server too
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
-
- private:
-  std::string path_;
-};
 
 struct Shell {
   int status;
@@ -89,27 +75,76 @@ std::optional<Reading> measure(pid_t pid, std::string_view window) {
   if (!name##_reading) GTEST_SKIP() << "the reference method does not work here"; \
   const Reading name = *name##_reading
 
-TEST(RealPrograms, redis_in_use_touches_more_than_at_rest_and_all_keys_more_than_a_few) {
-  if (!is_installed("redis-server") || !is_installed("redis-benchmark")) GTEST_SKIP() << "redis is not installed";
-  Folder folder;
-  const std::string socket = folder / "redis.sock";
-  Program server({"redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir",
-                  folder / "", "--hz", "1"});
-  std::string line;
-  do {
-    line = server.wait_for_line();
-  } while (!line.empty() && !line.contains("eady to accept"));
-  Shell filled = shell(fmt::format("redis-benchmark -s {} -t set -n 150000 -r 60000 -d 1000 -P 32 -q", socket));
-  ASSERT_EQ(filled.status, 0) << filled.out;
-  MEASURE(idle, server.pid(), "0.5");
+// What a data set adds up to.
+struct Recording {
+  double faults = 0;
+  double labels = 0; // bytes, over all rows
+  std::size_t rows = 0;
+};
 
-  auto under_load = [&](int keys) {
-    Program load({"redis-benchmark", "-s", socket, "-t", "get", "-n", "100000000", "-r", fmt::format("{}", keys), "-P",
-                  "16", "-q"});
-    // Its 50 clients are there.
+// Runs hotset record; nothing where this machine can't load its program.
+std::optional<Recording> record(std::vector<std::string> arguments) {
+  Scratch folder;
+  arguments.insert(arguments.begin(), {"record", "--out", folder / "data.csv", "--interval", "100ms"});
+  RunResult run = run_hotset(arguments);
+  if (run.exit_code == 4 || run.exit_code == 5) return std::nullopt;
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  std::istringstream lines(Files().read(folder / "data.csv").value());
+  Recording sum;
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<double> fields;
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, ',');)
+      if (std::optional<double> value = parse_finite(cell)) fields.push_back(*value);
+    if (fields.size() < 8) continue; // the header
+    const double faults = fields[2], rss = fields[5], label = fields[7];
+    ++sum.rows;
+    sum.faults += faults;
+    sum.labels += label;
+    EXPECT_LE(label, rss);
+  }
+  return sum;
+}
+
+// A server with 60,000 keys of 1 kB, on a socket of its own.
+class Redis {
+ public:
+  static bool is_possible() {
+    return is_installed("redis-server") && is_installed("redis-benchmark") && is_installed("redis-cli");
+  }
+  Redis() {
+    std::string line;
+    do {
+      line = server_.wait_for_line();
+    } while (!line.empty() && !line.contains("eady to accept"));
+    Shell filled = shell(fmt::format("redis-benchmark -s {} -t set -n 150000 -r 60000 -d 1000 -P 32 -q", socket_));
+    EXPECT_EQ(filled.status, 0) << filled.out;
+  }
+  [[nodiscard]] pid_t pid() const { return server_.pid(); }
+  // Clients that get random ones of so many keys, for as long as the value lives. Returns when they are connected.
+  [[nodiscard]] std::unique_ptr<Program> load(int keys) const {
+    auto clients = std::make_unique<Program>(std::vector<std::string>{"redis-benchmark", "-s", socket_, "-t", "get",
+                                                                      "-n", "100000000", "-r", fmt::format("{}", keys),
+                                                                      "-P", "16", "-q"});
     for (int looks = 0; looks < 1000; ++looks)
-      if (std::ranges::count(shell(fmt::format("redis-cli -s {} client list", socket)).out, '\n') > 40) break;
-    return measure(server.pid(), "1");
+      if (std::ranges::count(shell(fmt::format("redis-cli -s {} client list", socket_)).out, '\n') > 40) break;
+    return clients;
+  }
+
+ private:
+  Scratch folder_;
+  std::string socket_ = folder_ / "redis.sock";
+  Program server_{{"redis-server", "--port", "0", "--unixsocket", socket_, "--save", "", "--appendonly", "no", "--dir",
+                   folder_ / "", "--hz", "1"}};
+};
+
+TEST(RealPrograms, redis_in_use_touches_more_than_at_rest_and_all_keys_more_than_a_few) {
+  if (!Redis::is_possible()) GTEST_SKIP() << "redis is not installed";
+  Redis redis;
+  MEASURE(idle, redis.pid(), "0.5");
+  auto under_load = [&](int keys) {
+    std::unique_ptr<Program> clients = redis.load(keys);
+    return measure(redis.pid(), "1");
   };
   std::optional<Reading> few = under_load(600);
   std::optional<Reading> all = under_load(60'000);
@@ -120,19 +155,44 @@ TEST(RealPrograms, redis_in_use_touches_more_than_at_rest_and_all_keys_more_than
   EXPECT_GT(all->wss / all->rss, 0.5);
 }
 
+// What fault counting cannot see: all of it is in use, and nearly none of it faults.
+TEST(RealPrograms, redis_in_steady_state_hardly_faults_however_much_it_has_in_use) {
+  if (!Redis::is_possible()) GTEST_SKIP() << "redis is not installed";
+  Redis redis;
+  std::unique_ptr<Program> clients = redis.load(60'000);
+  std::optional<Recording> steady = record({"--duration", "2s", fmt::format("{}", redis.pid())});
+  if (!steady) GTEST_SKIP() << "page faults can't be counted here";
+  EXPECT_GT(steady->rows, 5U);
+  EXPECT_LT(steady->faults * 4096 / steady->labels, 0.02);
+}
+
+// The compiler proper (gcc itself only starts it), and a source that keeps it busy for about a second.
+class Compiler {
+ public:
+  Compiler() : program_(shell("gcc -print-prog-name=cc1").out) {
+    program_.erase(program_.find_last_not_of('\n') + 1);
+    std::ofstream source(source_);
+    for (int i = 0; i < 300; ++i)
+      source << fmt::format(
+          "int f{0}(int *a, int n) {{ int s = {0}; for (int i = 0; i < n; i++) s += a[i] * {0}; return s; }}\n", i);
+  }
+  [[nodiscard]] bool is_possible() const { return ::access(program_.c_str(), X_OK) == 0; }
+  // The arguments in front, and how to run it behind them.
+  [[nodiscard]] std::vector<std::string> after(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--", program_, "-quiet", "-O2", source_, "-o", "/dev/null"});
+    return arguments;
+  }
+
+ private:
+  Scratch folder_;
+  std::string program_;
+  std::string source_ = folder_ / "many.c";
+};
+
 TEST(RealPrograms, a_compiler_that_ends_in_the_middle_of_a_window_is_said_to_have_ended) {
-  if (!is_installed("gcc")) GTEST_SKIP() << "gcc is not installed";
-  std::string compiler = shell("gcc -print-prog-name=cc1").out;
-  compiler.erase(compiler.find_last_not_of('\n') + 1);
-  if (::access(compiler.c_str(), X_OK) != 0) GTEST_SKIP() << "gcc has no C compiler";
-  Folder folder;
-  std::ofstream source(folder / "many.c");
-  for (int i = 0; i < 300; ++i)
-    source << fmt::format(
-        "int f{0}(int *a, int n) {{ int s = {0}; for (int i = 0; i < n; i++) s += a[i] * {0}; return s; }}\n", i);
-  source.close();
-  RunResult run = run_hotset({"measure", "0.1", "--count", "1000", "--method", "reference", "--json", "--", compiler,
-                              "-quiet", "-O2", folder / "many.c", "-o", "/dev/null"});
+  Compiler compiler;
+  if (!compiler.is_possible()) GTEST_SKIP() << "gcc is not installed";
+  RunResult run = run_hotset(compiler.after({"measure", "0.1", "--count", "1000", "--method", "reference", "--json"}));
   if (run.exit_code == 4 || run.exit_code == 5) GTEST_SKIP() << "the reference method does not work here";
   EXPECT_EQ(run.exit_code, 8) << run.err;
   EXPECT_NE(run.err.find("ended"), std::string::npos) << run.err;
@@ -143,6 +203,15 @@ TEST(RealPrograms, a_compiler_that_ends_in_the_middle_of_a_window_is_said_to_hav
     EXPECT_GT(record["wss"]["bytes"], 0);
 }
 
+TEST(RealPrograms, a_compiler_is_recorded_from_its_first_fault_on) {
+  Compiler compiler;
+  if (!compiler.is_possible()) GTEST_SKIP() << "gcc is not installed";
+  std::optional<Recording> run = record(compiler.after({"--duration", "30s"}));
+  if (!run) GTEST_SKIP() << "page faults can't be counted here";
+  EXPECT_GT(run->rows, 1U);
+  EXPECT_GT(run->faults, 2000); // its own pages alone are more than 4,000
+}
+
 // PostgreSQL refuses to run as root: as its own user, in a folder of ours, without a network.
 class Postgres {
  public:
@@ -151,6 +220,7 @@ class Postgres {
            is_installed("setpriv") && shell("id postgres").status == 0;
   }
   Postgres() {
+    ::chmod((folder_ / "").c_str(), 0777); // it is not ours
     Shell made = as_postgres(fmt::format("initdb -D {} -A trust --no-sync -N", folder_ / "data"));
     EXPECT_EQ(made.status, 0) << made.out;
     Shell started =
@@ -181,7 +251,7 @@ class Postgres {
     return shell(fmt::format("cd / && {} {}", fmt::join(kUser, " "), command));
   }
 
-  Folder folder_;
+  Scratch folder_;
 };
 
 TEST(RealPrograms, a_postgres_backend_that_scans_touches_more_than_one_that_sleeps) {

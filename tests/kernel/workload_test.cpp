@@ -65,12 +65,16 @@ std::optional<std::uint64_t> smaps_field(pid_t pid, std::uint64_t begin, std::ui
   std::uint64_t sum = 0;
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
-    unsigned long long from = 0, to = 0, kilobytes = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx ", &from, &to) == 2)
+    std::uint64_t from = 0, to = 0, kilobytes = 0;
+    std::string word;
+    std::istringstream words(line);
+    char dash = 0;
+    if (words >> std::hex >> from >> dash >> to && dash == '-') {
       inside = from < end && to > begin;
-    else if (inside && line.starts_with(field) && line[field.size()] == ':' &&
-             std::sscanf(line.c_str() + field.size() + 1, "%llu kB", &kilobytes) == 1)
-      sum += kilobytes * 1024;
+      continue;
+    }
+    words = std::istringstream(line);
+    if (inside && words >> word >> kilobytes && word == fmt::format("{}:", field)) sum += kilobytes * 1024;
   }
   return sum;
 }
