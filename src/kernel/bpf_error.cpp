@@ -40,6 +40,9 @@ constexpr std::array kPhrases{
     Phrase{"failed to create kprobe", "this kernel has no such function that a kprobe can reach", ""},
     Phrase{"invalid func unknown#", "this kernel lacks a BPF helper that the program needs", "use a newer kernel"},
     Phrase{"unknown func ", "this kernel denies that kind of program a BPF helper it needs", "use a newer kernel"},
+    // What a verifier that knows no callbacks (before Linux 5.13) makes of a program that has one.
+    Phrase{"number of funcs in func_info doesn't match number of subprogs",
+           "this kernel knows no callbacks in BPF programs (bpf_loop)", "use a newer kernel"},
     Phrase{"cannot use helper", "this kernel denies that kind of program a BPF helper it needs", "use a newer kernel"},
 };
 

@@ -106,6 +106,19 @@ TEST(BpfError, of_a_missing_helper_asks_for_a_newer_kernel) {
   EXPECT_EQ(error.remedy, "use a newer kernel");
 }
 
+TEST(BpfError, of_a_callback_that_an_old_kernel_does_not_know_names_bpf_loop) {
+  Error error =
+      convert(-EINVAL,
+              "libbpf: prog 'probe_loop': BPF program load failed: Invalid argument\n"
+              "libbpf: prog 'probe_loop': -- BEGIN PROG LOAD LOG --\n"
+              "number of funcs in func_info doesn't match number of subprogs\n"
+              "processed 0 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0 mark_read 0\n"
+              "-- END PROG LOAD LOG --\n",
+              all());
+  EXPECT_EQ(error.code, ErrorCode::unsupported);
+  EXPECT_NE(error.cause.find("bpf_loop"), std::string::npos) << error.cause;
+}
+
 TEST(BpfError, has_no_reason_of_the_verifier_where_it_said_nothing) {
   EXPECT_EQ(verifier_reason("libbpf: something else\n"), "");
   EXPECT_EQ(verifier_reason("-- BEGIN PROG LOAD LOG --\n"), "");
