@@ -31,6 +31,8 @@ TEST(FaultHooks, by_itself_the_collector_takes_the_first_in_order_that_works) {
   FaultCollector collector = FaultCollector::attach({}).value();
   std::cout << "chosen: " << collector.hook().name << ", the kernel "
             << (preempts_itself(Files()) ? "preempts itself" : "does not preempt itself") << '\n';
+  // Guests of each kernel compare it with the one that is expected there.
+  RecordProperty("automatic_hook", std::string(collector.hook().name));
   EXPECT_EQ(collector.hook().name, expected->name);
   for (const HookRefusal& refusal : collector.refusals())
     EXPECT_NE(refusal.hook, expected) << "chosen and refused";
