@@ -99,6 +99,13 @@ def judge_doctor(kernel: Kernel, run: GuestRun, evidence: JobResult) -> Iterator
             yield held(f"doctor {check['name']} gives a cause", bool(check.get("cause")), "no cause for what is missing")
 
 
+def skip_reason(output: str, name: str) -> str:
+    """GoogleTest's report leaves the reason out; its output has it, on the last line before the verdict."""
+    end = output.find(f"[  SKIPPED ] {name}")
+    said = output[output.rfind("[ RUN      ]", 0, end) : end].strip().splitlines()[1:] if end >= 0 else []
+    return said[-1] if said else "no reason given"
+
+
 def gtest_rows(job: JobResult) -> list[tuple[str, str, str]]:
     """(name, verdict, reason) of each test of a GoogleTest report."""
     rows = []
@@ -108,14 +115,32 @@ def gtest_rows(job: JobResult) -> list[tuple[str, str, str]]:
             if test.get("failures"):
                 rows.append((name, "failed", test["failures"][0]["failure"].strip().replace("\n", " | ")[:600]))
             elif test["result"] == "SKIPPED":
-                reason = (test.get("skipped") or [{}])[0].get("message", "no reason given")
-                rows.append((name, "skipped", reason.strip().splitlines()[-1]))
+                rows.append((name, "skipped", skip_reason(job.text("stdout"), name)))
             elif test["status"] == "RUN":
                 rows.append((name, "passed", ""))
     return rows
 
 
-def judge_kernel_tests(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Check]:
+def judge_hook_matrix(kernel: Kernel, rows: list[tuple[str, str, str]]) -> Iterator[Check]:
+    """A test of a hook that was skipped is one that the kernel cannot have, and no other."""
+    ran: dict[str, set[str]] = {}
+    for name, verdict, _ in rows:
+        if match := re.match(r"Each/FaultHook\.\w+/(\w+)$", name):
+            ran.setdefault(match[1], set()).add(verdict)
+    for program, verdicts in ran.items():
+        absent = expected.absent_hook(kernel.series.name, program)
+        claim = f"is absent: {absent}" if absent else "was forced, and counted"
+        wanted = {"skipped"} if absent else {"passed"}
+        yield held(f"hook {program} {claim}", verdicts == wanted, f"its tests: {', '.join(sorted(verdicts))}")
+
+
+def automatic_hook(job: JobResult) -> str:
+    """What the collector picked, as its test recorded it."""
+    suites = json.loads(job.text("tests.json"))["testsuites"]
+    return next((t["automatic_hook"] for s in suites for t in s["testsuite"] if "automatic_hook" in t), "")
+
+
+def judge_kernel_tests(kernel: Kernel, run: GuestRun, _: JobResult) -> Iterator[Check]:
     job = run.jobs["kernel-tests"]
     if "tests.json" not in job.files:
         tail = "\n".join((job.text("stdout") + job.text("stderr")).splitlines()[-15:])
@@ -125,6 +150,10 @@ def judge_kernel_tests(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Chec
     for name, verdict, reason in rows:
         yield Check(f"kernel {name}", verdict, reason)
     yield held("kernel-tests: tests were run", bool(rows), "the filter left none")
+    yield from judge_hook_matrix(kernel, rows)
+    if hook := automatic_hook(job):
+        wanted = expected.automatic_hook(kernel.series.name, run.configuration)
+        yield held(f"the automatic hook is {wanted}", hook == wanted, f"it is {hook}")
 
 
 DMESG_TROUBLE = re.compile(

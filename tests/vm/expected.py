@@ -37,10 +37,24 @@ AUTOMATIC_HOOK = {
     "6.12": "fexit:handle_mm_fault",
     "sid": "kprobe:handle_mm_fault",
 }
+FULLY_PREEMPTIBLE_HOOK = "kprobe:handle_mm_fault"  # in the configuration preempt-full
+
+
+def automatic_hook(series: str, configuration: str) -> str:
+    return FULLY_PREEMPTIBLE_HOOK if "preempt-full" in configuration.split("+") else AUTOMATIC_HOOK[series]
+
+
+# (series, program, why): hooks that a kernel does not have. All others must attach and count.
+ABSENT_HOOKS = (("5.10", "fault_kprobe_internal", "the compiler inlined __handle_mm_fault"),)
+
+
+def absent_hook(series: str, program: str) -> str:
+    return next((why for s, p, why in ABSENT_HOOKS if (s, p) == (series, program)), "")
+
 
 # (series, program as object/name, why): kernels without a feature refuse the program, and nothing else may be refused.
 REFUSED: tuple[tuple[str, str, str], ...] = (
-    ("5.10", "probe/probe_(iter_task_vma|census)", "no iterator over VMAs"),
+    ("5.10", "census/.*|probe/probe_(iter_task_vma|census)", "no iterator over VMAs"),
     ("5.10", "probe/probe_loop", "no bpf_loop"),
     ("5.10", "probe/probe_syscall", "no programs of type syscall"),
 )

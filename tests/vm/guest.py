@@ -141,7 +141,7 @@ def boot(
     smp = next((c.smp for c in rows if c.smp), "2")
     command = [
         "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max,cx16=off" + "".join(c.cpu for c in rows),
-        "-smp", smp, "-m", "2048", "-display", "none", "-monitor", "none", "-nodefaults", "-no-reboot", "-no-user-config",
+        "-smp", smp, "-m", "4096", "-display", "none", "-monitor", "none", "-nodefaults", "-no-reboot", "-no-user-config",
         "-serial", f"file:{console}", "-serial", f"file:{results}",
         "-kernel", str(kernel.file("vmlinuz")), "-initrd", str(initrd), "-append", append,
     ]
