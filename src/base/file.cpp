@@ -113,6 +113,12 @@ Result<std::string> read_all(int fd, std::string_view object, std::size_t max_by
 }
 
 Result<> replace_file(const std::string& path, std::string_view text) {
+  // A device or a pipe is written to: renaming over it, as root, would put a file in the place of /dev/null.
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    HOTSET_TRY(Fd device, open_write(path));
+    return write_all(device.get(), text, path);
+  }
   std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
   HOTSET_TRY(Fd fd, open_write(temporary));
   Result<> written = write_all(fd.get(), text, path);

@@ -71,6 +71,13 @@ TEST_F(FilesTest, keeps_the_old_file_when_the_new_one_cannot_be_written) {
   EXPECT_EQ(Files(root_).read("/model").value(), "old");
 }
 
+TEST(ReplaceFile, writes_to_a_device_and_never_puts_a_file_in_its_place) {
+  EXPECT_EQ(replace_file("/dev/full", "text").error().code, ErrorCode::output);
+  struct stat status{};
+  ASSERT_EQ(::stat("/dev/full", &status), 0);
+  EXPECT_TRUE(S_ISCHR(status.st_mode));
+}
+
 TEST(WriteAll, to_a_full_disk_is_an_output_error) {
   Result<Fd> full = open_write("/dev/full");
   ASSERT_TRUE(full);
