@@ -47,9 +47,10 @@ Result<Samples> make_samples(std::span<const Dataset> datasets, std::span<const 
   for (const Dataset& dataset : datasets)
     append_samples(samples, dataset, chosen);
   if (samples.items.empty())
-    return fail(ErrorCode::bad_data, "learn from the data sets", "",
-                fmt::format("none of them has more than {} rows", horizon == 0 ? 1 : horizon),
-                horizon == 0 ? "record longer ones" : "record longer ones or look less far ahead");
+    return fail(
+        ErrorCode::bad_data, "learn from the data sets", "",
+        horizon == 0 ? "none of them has two rows" : fmt::format("none of them is longer than {} rows", horizon),
+        horizon == 0 ? "record longer ones" : "record longer ones or look less far ahead");
   return samples;
 }
 
