@@ -42,10 +42,11 @@ const SettingText& setting_text(Setting setting);
 struct Scores {
   Setting setting = Setting::left_out;
   std::size_t horizon = 0;
-  std::optional<std::string> group; // none: all
+  std::optional<std::string> group = std::nullopt; // none: all
   std::size_t datasets = 0;
-  std::vector<Metrics> methods;            // in the order of predictors()
-  std::optional<double> interval_coverage; // share of labels inside the model's interval; given model only
+  std::vector<Metrics> methods = {}; // in the order of predictors()
+  std::optional<double> interval_coverage =
+      std::nullopt; // share of labels inside the model's interval; given model only
 };
 
 struct EvaluatedOn {
@@ -59,7 +60,7 @@ struct EvaluatedOn {
 struct Point {
   std::size_t dataset = 0; // index into Evaluation::data
   double time_s = 0, label = 0, model = 0, rss = 0;
-  std::optional<double> truth;
+  std::optional<double> truth = std::nullopt;
 };
 
 struct Evaluation {

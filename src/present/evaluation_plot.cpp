@@ -72,13 +72,15 @@ Chart over_time(const Evaluation& evaluation, std::size_t dataset) {
           .series = {std::move(rss), std::move(truth), std::move(label), std::move(model)}};
 }
 
-// Spread evenly over the data sets that have points, in the order given.
+// From small to large working sets, evenly.
 std::vector<std::size_t> shown_datasets(const Evaluation& evaluation) {
-  std::vector<std::size_t> with_points;
+  std::map<std::size_t, double> largest; // label of each data set that has points
   for (const Point& point : evaluation.points)
-    with_points.push_back(point.dataset);
-  std::ranges::sort(with_points);
-  with_points.erase(std::ranges::unique(with_points).begin(), with_points.end());
+    largest[point.dataset] = std::max(largest[point.dataset], point.label);
+  std::vector<std::size_t> with_points;
+  for (const auto& [dataset, label] : largest)
+    with_points.push_back(dataset);
+  std::ranges::stable_sort(with_points, {}, [&](std::size_t dataset) { return largest[dataset]; });
   if (with_points.size() <= kMostDatasets) return with_points;
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < kMostDatasets; ++i)
@@ -92,7 +94,9 @@ std::string evaluation_svg(const Evaluation& evaluation) {
   std::vector<Chart> charts{against_label(evaluation)};
   for (std::size_t dataset : shown_datasets(evaluation))
     charts.push_back(over_time(evaluation, dataset));
-  return plot_svg(fmt::format("Working set: {}", setting_text(evaluation.pictured).heading), charts, 2);
+  const std::string when =
+      evaluation.model.horizon == 0 ? std::string() : fmt::format(", {} windows ahead", evaluation.model.horizon);
+  return plot_svg(fmt::format("Working set: {}{}", setting_text(evaluation.pictured).heading, when), charts, 2);
 }
 
 std::string evaluation_html(const Evaluation& evaluation) {

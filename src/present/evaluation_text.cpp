@@ -39,9 +39,11 @@ std::string block(const Scores& scores, const Style& style) {
   const SettingText& setting = setting_text(scores.setting);
   std::string title = scores.group ? fmt::format("  of these, {}: {}", printable(*scores.group),
                                                  counted(scores.datasets, "data set", "data sets"))
-                                   : fmt::format("{}, {}: {}", setting.heading, when(scores.horizon), setting.meaning);
+                                   : fmt::format("{}, {}", setting.heading, when(scores.horizon));
   title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
-  std::string text = scores_block(title, scores.methods, style);
+  std::string text = "\n" + style.bold(title) + "\n";
+  if (!scores.group) text += "  " + style.dim(setting.meaning) + "\n";
+  text += scores_block("", scores.methods, style);
   if (scores.interval_coverage && !scores.group)
     text += fmt::format("  {:.1f} % of the labels lie inside the model's interval\n", 100 * *scores.interval_coverage);
   return text;
@@ -75,7 +77,7 @@ std::string evaluation_text(const Evaluation& evaluation, const Style& style, st
   for (const Scores& scores : evaluation.scores)
     if (!scores.group || shows_groups(scores.setting)) text += block(scores, style);
   if (evaluation.labels_against_truth.n > 0)
-    text += style.bold("The labels themselves against the workload's own record") + "\n" +
+    text += "\n" + style.bold("The labels themselves against the workload's own record") + "\n" +
             scores_line("  label", evaluation.labels_against_truth);
   std::vector<std::string> verdicts;
   for (const Verdict& verdict : evaluation.verdicts)

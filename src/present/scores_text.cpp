@@ -39,7 +39,7 @@ std::string cell(const ErrorMetric& metric, const Metrics& measured) {
 } // namespace
 
 std::string scores_heading(const Style& style) {
-  std::string over(kNameColumns + kCountColumns, ' ');
+  std::string over = pad_right("error in", kNameColumns + kCountColumns);
   std::string names = pad_right("", kNameColumns) + pad_left("windows", kCountColumns);
   std::string_view last;
   for (const ErrorMetric& metric : error_metrics()) {
