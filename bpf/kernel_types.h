@@ -76,7 +76,15 @@ struct vm_area_struct {
 	struct file *vm_file;
 } RELOCATED;
 
-struct bpf_iter_meta;
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} RELOCATED;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+} RELOCATED;
 
 struct bpf_iter__task_vma {
 	struct bpf_iter_meta *meta;

@@ -3,41 +3,12 @@
  * Whether a kernel offers a BPF feature is found out by using it: one tiny program per feature, of which user space
  * loads exactly one at a time, runs it once and looks for its trace in `calls` or in its result.
  */
-#include <linux/types.h>
-#include <linux/bpf.h>
-#include <bpf/bpf_core_read.h>
+#include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define RELOCATED __attribute__((preserve_access_index))
-
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-} RELOCATED;
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-} RELOCATED;
-
-struct mm_struct {
-	void *pgd;
-} RELOCATED;
-
-struct vm_area_struct {
-	struct mm_struct *vm_mm;
-} RELOCATED;
-
-struct bpf_iter__task_vma {
-	struct bpf_iter_meta *meta;
-	struct vm_area_struct *vma;
-} RELOCATED;
-
 __u64 calls;
-__u64 pgd; /* kernel address of the page table that the census program found */
-__u32 page_tables_read;
 
 /* A byte of output makes the reader's read(2) return after the first object, instead of walking all of them. */
 static __always_inline void show(struct bpf_iter_meta *meta)
@@ -59,22 +30,6 @@ SEC("iter/task_vma")
 int probe_iter_task_vma(struct bpf_iter__task_vma *ctx)
 {
 	show(ctx->meta);
-	return 0;
-}
-
-/* What a page-table census is made from: the VMA's page table, read where the kernel maps it. */
-SEC("iter/task_vma")
-int probe_census(struct bpf_iter__task_vma *ctx)
-{
-	struct vm_area_struct *vma = ctx->vma;
-	__u64 entry;
-
-	show(ctx->meta);
-	if (!vma)
-		return 0;
-	pgd = (__u64)BPF_CORE_READ(vma, vm_mm, pgd);
-	if (pgd && !bpf_probe_read_kernel(&entry, sizeof(entry), (void *)pgd))
-		page_tables_read++;
 	return 0;
 }
 

@@ -47,8 +47,9 @@ constexpr std::array kChecks{
     Check{"reference.smaps", "read `/proc/self/smaps`", Part::reading, check_smaps},
     Check{"reference.idle_bitmap", "open `/sys/kernel/mm/page_idle/bitmap`", Part::none, check_idle_bitmap},
     Check{"reference.damon", "look at DAMON's sysfs, without touching a kdamond", Part::none, check_damon},
-    Check{"reference.census", "read our own page table in BPF, and frame numbers in `/proc/self/pagemap`", Part::none,
-          check_census},
+    Check{"reference.census",
+          "open the page-table census, which leads from our own page table to frames that `/proc/self/pagemap` names",
+          Part::none, check_census},
 
     Check{"map.ringbuf", "make a BPF ring buffer", Part::transport, check_ring_buffer},
     Check{"map.perf_buffer", "make a perf buffer and put an event into it", Part::transport, check_perf_buffer},

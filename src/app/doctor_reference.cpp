@@ -7,9 +7,10 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "access/census.h"
 #include "app/doctor_probes.h"
+#include "base/clock.h"
 #include "base/units.h"
-#include "kernel/bpf_probes.h"
 
 namespace hotset {
 namespace {
@@ -34,18 +35,6 @@ Finding check_smaps_file(const Machine& machine, std::string_view path) {
 std::string first_line(const Machine& machine, const std::string& path) {
   Result<std::string> text = machine.files.read(path);
   return text ? text->substr(0, text->find('\n')) : std::string();
-}
-
-// The frame number that pagemap shows for one of our own pages: 0 without CAP_SYS_ADMIN.
-Result<std::uint64_t> own_frame() {
-  std::uint64_t entry = 0;
-  HOTSET_TRY(Fd pagemap, open_read("/proc/self/pagemap"));
-  auto address = reinterpret_cast<std::uintptr_t>(&entry);
-  auto offset = static_cast<off_t>(address / page_bytes() * sizeof(entry));
-  if (::pread(pagemap.get(), &entry, sizeof(entry), offset) != sizeof(entry))
-    return fail(errno_error(errno, "read", "/proc/self/pagemap"));
-  constexpr std::uint64_t kFrame = (std::uint64_t{1} << 55) - 1;
-  return entry & kFrame;
 }
 
 } // namespace
@@ -96,15 +85,14 @@ Finding check_damon(const Machine& machine) {
 Finding check_census(const Machine& machine) {
   if (machine.arch != "x86_64")
     return not_applicable(fmt::format("page tables of {} are laid out differently", printable(machine.arch)));
-  if (Finding loop = check_bpf_loop(machine); !loop.ok()) return loop;
-  if (Finding array = check_mapped_array(machine); !array.ok()) return array;
-  Result<std::uint64_t> table = try_page_table_read();
-  if (!table) return judge(fail(std::move(table).error()), machine, "boot Linux 5.17 or newer with BTF");
-  Result<std::uint64_t> frame = own_frame();
-  if (!frame) return judge(fail(std::move(frame).error()), machine, kPageMonitor);
-  if (*frame == 0)
-    return obstacle(Barrier::privilege, "/proc/self/pagemap hides frame numbers without CAP_SYS_ADMIN", "run as root");
-  return found("page tables and frame numbers are readable");
+  SystemClock clock;
+  Result<Census> census = Census::open(clock);
+  if (!census) return judge(fail(std::move(census).error()), machine, "boot Linux 6.1 or newer with BTF");
+  constexpr unsigned kFourLevels = 4;
+  constexpr std::uint64_t kFixedBase4 = 0xffff'8880'0000'0000, kFixedBase5 = 0xff11'0000'0000'0000;
+  bool randomised = census->direct_map() != (census->levels() == kFourLevels ? kFixedBase4 : kFixedBase5);
+  return found(fmt::format("page tables of {} levels; direct map {}", census->levels(),
+                           randomised ? "randomised, and found" : "at its fixed place"));
 }
 
 } // namespace hotset

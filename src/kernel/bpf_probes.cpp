@@ -130,14 +130,6 @@ Result<> try_kernel_read() {
   return load_and_test_run("probe_kernel_read", "bpf_probe_read_kernel");
 }
 
-Result<std::uint64_t> try_page_table_read() {
-  HOTSET_TRY(Probe probe, read_iterator("probe_census", "iter/task_vma"));
-  const auto& found = *probe.skeleton->bss;
-  if (found.page_tables_read == 0)
-    return never_ran("the page-table census", found.pgd == 0 ? "it finds no page table" : "it reads no page table");
-  return std::uint64_t{found.pgd};
-}
-
 Result<> try_ring_buffer() {
   HOTSET_TRY([[maybe_unused]] Fd map,
              make_map(BPF_MAP_TYPE_RINGBUF, 0, 0, static_cast<std::uint32_t>(page_bytes()), 0, "a BPF ring buffer"));

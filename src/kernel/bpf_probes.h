@@ -6,8 +6,6 @@
 // kernel. An error names the real cause (kernel/bpf_error.h).
 #pragma once
 
-#include <cstdint>
-
 #include "base/result.h"
 
 namespace hotset {
@@ -21,9 +19,6 @@ Result<> try_syscall_program();
 Result<> try_bpf_loop();
 // A program may read kernel memory: it is not in lockdown mode "confidentiality".
 Result<> try_kernel_read();
-// The BPF side of a page-table census: our own page table was found and its first entry read. The table's address in
-// the kernel.
-Result<std::uint64_t> try_page_table_read();
 
 // Maps.
 Result<> try_ring_buffer();
