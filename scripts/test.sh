@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/results.sh
 source scripts/results.sh
 
-readonly kSuiteTimeout=600 kFuzzSeconds=${HOTSET_FUZZ_SECONDS:-10}
+readonly kSuiteTimeout=600 kFuzzSeconds=${HOTSET_FUZZ_SECONDS:-5}
 
 # Puts into the array `unprivileged` what to write before the program $1 so that it runs without privileges. For root that
 # means as user nobody, or, where nobody cannot reach this folder (it may be in root's home), stripped of every capability.

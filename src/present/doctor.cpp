@@ -93,6 +93,7 @@ std::string verdict(const DoctorReport& report, const Style& style) {
                                                                   name(Part::reset), name(Part::reading));
   }
   std::vector<std::string_view> phrases;
+  phrases.reserve(missing.size());
   for (Part part : missing)
     phrases.push_back(part_phrase(part));
   return style.red("The main job cannot run here") +
