@@ -66,9 +66,12 @@ Answer Tracker::answer(const Snapshot& now) const {
       PageMask stuck = region.accessed & table->held, left = region.accessed & table->unknown;
       touched -= stuck | left;
       unknown += left.count();
-      held[kUndecided] += (stuck - table->passed).count() * !region.locked;
-      held[kShared] += (stuck & table->passed).count() * !region.locked;
-      held[kLocked] += stuck.count() * region.locked;
+      if (region.locked) {
+        held[kLocked] += stuck.count();
+      } else {
+        held[kUndecided] += (stuck - table->passed).count();
+        held[kShared] += (stuck & table->passed).count();
+      }
       if (!flushed_) cached += ((table->settled & region.present) - region.accessed).count();
       answer.aged += (((table->unknown | table->held) & region.present) - region.accessed).count();
     }

@@ -22,7 +22,7 @@ Result<std::optional<std::size_t>> parse_horizon(const std::string& text) {
   if (!windows || *windows > kLargestHorizon)
     return fail(ErrorCode::usage, "look ahead", fmt::format("'{}' windows", printable(text)),
                 "it is not a number of windows", fmt::format("give a whole number from 0 to {}", kLargestHorizon));
-  return std::optional<std::size_t>(*windows);
+  return windows;
 }
 
 Result<std::uint64_t> parse_seed(const std::string& text) {

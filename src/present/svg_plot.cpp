@@ -216,10 +216,10 @@ std::string plot_svg(std::string_view title, std::span<const Chart> charts, std:
       "role=\"img\">\n<title>{2}</title>\n{3}<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
       "<text class=\"h\" x=\"16\" y=\"26\">{2}</text>\n",
       width, height, xml_text(title), kStyle);
-  for (std::size_t i = 0; i < charts.size(); ++i)
-    svg += Canvas(charts[i], kWidth * static_cast<double>(i % columns),
-                  kHeading + kHeight * static_cast<double>(i / columns))
-               .draw();
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    const std::size_t row = i / columns, column = i % columns;
+    svg += Canvas(charts[i], kWidth * static_cast<double>(column), kHeading + kHeight * static_cast<double>(row)).draw();
+  }
   return svg + "</svg>\n";
 }
 

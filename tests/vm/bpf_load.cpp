@@ -110,9 +110,12 @@ int main(int argc, char** argv) {
   Settings settings;
   std::vector<const char*> paths;
   for (int i = 1; i < argc; ++i) {
-    bool is_setting = std::string_view(argv[i]) == "--set";
-    if (!is_setting) paths.push_back(argv[i]);
-    if (is_setting && (++i == argc || !read_setting(argv[i], settings))) {
+    if (std::string_view(argv[i]) != "--set") {
+      paths.push_back(argv[i]);
+      continue;
+    }
+    ++i;
+    if (i == argc || !read_setting(argv[i], settings)) {
       std::cerr << "hotset_bpf_load: --set takes VARIABLE=NUMBER\n";
       return 2;
     }
