@@ -16,7 +16,7 @@
 namespace hotset {
 
 // Runs a command after its options were read. The value is the exit code of a run without an error (0, or a documented
-// one such as doctor's 1).
+// one such as doctor's 5).
 using Action = std::function<Result<int>()>;
 
 // What stands behind a bare "--" on the command line, the same for all commands.
