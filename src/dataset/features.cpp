@@ -45,37 +45,38 @@ double peak_rate(const History& history) {
   return peak;
 }
 
+// A sample ends its window, so that the length of a window follows the faults, too.
 constexpr std::array kFeatures{
-    Feature{"dt_s", "s", "length of the window", [](const History& h) { return newest(h).dt_s; }},
-    Feature{"faults", "faults", "page faults in the window",
+    Feature{"dt_s", "s", true, "length of the window", [](const History& h) { return newest(h).dt_s; }},
+    Feature{"faults", "faults", true, "page faults in the window",
             [](const History& h) { return static_cast<double>(newest(h).faults); }},
-    Feature{"fault_rate", "faults/s", "page faults per second of the window",
+    Feature{"fault_rate", "faults/s", true, "page faults per second of the window",
             [](const History& h) { return recent_rate(h, 1); }},
-    Feature{"fault_rate_5", "faults/s", "page faults per second over 5 windows",
+    Feature{"fault_rate_5", "faults/s", true, "page faults per second over 5 windows",
             [](const History& h) { return recent_rate(h, 5); }},
-    Feature{"fault_rate_20", "faults/s", "page faults per second over 20 windows",
+    Feature{"fault_rate_20", "faults/s", true, "page faults per second over 20 windows",
             [](const History& h) { return recent_rate(h, kHistoryWindows); }},
-    Feature{"fault_rate_peak", "faults/s", "the highest rate of a window among 20", peak_rate},
-    Feature{"faults_total", "faults", "page faults since the observation began",
+    Feature{"fault_rate_peak", "faults/s", true, "the highest rate of a window among 20", peak_rate},
+    Feature{"faults_total", "faults", true, "page faults since the observation began",
             [](const History& h) { return static_cast<double>(h.faults_total); }},
-    Feature{"quiet_windows", "windows", "windows since the last page fault",
+    Feature{"quiet_windows", "windows", true, "windows since the last page fault",
             [](const History& h) { return static_cast<double>(h.quiet_windows); }},
-    Feature{"emissions", "samples", "samples that the kernel emitted in the window",
+    Feature{"emissions", "samples", true, "samples that the kernel emitted in the window",
             [](const History& h) { return static_cast<double>(newest(h).emissions); }},
-    Feature{"peak_faults", "faults", "the most page faults that one sample carried",
+    Feature{"peak_faults", "faults", true, "the most page faults that one sample carried",
             [](const History& h) { return static_cast<double>(newest(h).peak_faults); }},
-    Feature{"rss_bytes", "bytes", "resident memory at the end of the window",
+    Feature{"rss_bytes", "bytes", false, "resident memory at the end of the window",
             [](const History& h) { return static_cast<double>(newest(h).rss_bytes); }},
-    Feature{"rss_change_bytes", "bytes", "change of the resident memory since the window before",
+    Feature{"rss_change_bytes", "bytes", false, "change of the resident memory since the window before",
             [](const History& h) { return rss_change(h, 1); }},
-    Feature{"rss_change_20_bytes", "bytes", "change of the resident memory over 20 windows",
+    Feature{"rss_change_20_bytes", "bytes", false, "change of the resident memory over 20 windows",
             [](const History& h) { return rss_change(h, kHistoryWindows); }},
-    Feature{"fault_share", "1", "page faults, as pages, in relation to the resident memory",
+    Feature{"fault_share", "1", true, "page faults, as pages, in relation to the resident memory",
             [](const History& h) {
               return ratio(static_cast<double>(newest(h).faults) * static_cast<double>(page_bytes()),
                            static_cast<double>(newest(h).rss_bytes));
             }},
-    Feature{"cpu_share", "1", "CPU time per second of the window; above 1 with several threads",
+    Feature{"cpu_share", "1", false, "CPU time per second of the window; above 1 with several threads",
             [](const History& h) { return ratio(newest(h).cpu_s, newest(h).dt_s); }},
 };
 

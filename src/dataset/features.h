@@ -29,6 +29,7 @@ struct History {
 struct Feature {
   std::string_view name;
   std::string_view unit;
+  bool from_faults; // a model without these knows nothing of page faults
   std::string_view meaning;
   double (*value)(const History&); // of the newest window; finite; the history is not empty
 };

@@ -54,6 +54,21 @@ Result<Samples> make_samples(std::span<const Dataset> datasets, std::span<const 
   return samples;
 }
 
+Samples with_columns(const Samples& samples, std::span<const std::size_t> columns) {
+  Samples fewer{.features = Matrix(columns.size()),
+                .items = samples.items,
+                .outlier = samples.outlier,
+                .horizon = samples.horizon,
+                .datasets = samples.datasets};
+  std::vector<double> row(columns.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      row[k] = samples.features.row(i)[columns[k]];
+    fewer.features.append(row);
+  }
+  return fewer;
+}
+
 std::vector<bool> find_outliers(std::span<const Row> rows) {
   std::vector<bool> outliers(rows.size(), false);
   if (rows.empty()) return outliers;

@@ -45,6 +45,9 @@ inline constexpr std::size_t kLargestHorizon = 100000;
 Result<Samples> make_samples(std::span<const Dataset> datasets, std::span<const Feature* const> chosen,
                              std::size_t horizon);
 
+// The same samples with only these columns of their features.
+Samples with_columns(const Samples& samples, std::span<const std::size_t> columns);
+
 // The published method removes outliers without saying how. Here: a window is one when its dt_s, faults or label lies
 // more than kFarOut interquartile ranges outside the quartiles of its own data set (Tukey's "far out"). A column whose
 // quartiles coincide is left alone, or each rare event of a quiet target would be cast out. One flag per row.

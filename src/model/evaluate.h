@@ -67,7 +67,7 @@ struct Evaluation {
   ModelInfo model;
   std::vector<EvaluatedOn> data;
   std::vector<Scores> scores;
-  std::vector<Verdict> verdicts;
+  std::vector<FaultVerdict> verdicts;
   Metrics labels_against_truth; // n is 0 without a workload's own record
   std::vector<std::string> notes;
   Setting pictured =

@@ -6,13 +6,19 @@
 namespace hotset {
 namespace {
 
+using Said = std::optional<double>;
+
 constexpr std::array kPredictors{
-    Predictor{"model", "model", false, [](const Sample&, const Judged& judged) { return judged.model; }},
-    Predictor{"rss", "WSS = RSS", false, [](const Sample& sample, const Judged&) { return sample.rss_bytes; }},
-    Predictor{"training_mean", "training mean", false,
-              [](const Sample&, const Judged& judged) { return judged.training_mean; }},
-    Predictor{"last_label", "last label", true,
-              [](const Sample& sample, const Judged&) { return sample.last_label_bytes; }},
+    Predictor{"model", "model", Takes::features,
+              [](const Sample&, const Judged& judged) { return Said(judged.model); }},
+    Predictor{"without_faults", "without faults", Takes::features_no_faults,
+              [](const Sample&, const Judged& judged) { return judged.without_faults; }},
+    Predictor{"rss", "WSS = RSS", Takes::nothing,
+              [](const Sample& sample, const Judged&) { return Said(sample.rss_bytes); }},
+    Predictor{"training_mean", "training mean", Takes::nothing,
+              [](const Sample&, const Judged& judged) { return Said(judged.training_mean); }},
+    Predictor{"last_label", "last label", Takes::measurement,
+              [](const Sample& sample, const Judged&) { return Said(sample.last_label_bytes); }},
 };
 
 } // namespace
@@ -27,7 +33,8 @@ std::vector<Metrics> score(const Samples& samples, std::span<const Judged> judge
     std::vector<Outcome> outcomes;
     for (const Judged& one : judged) {
       const Sample& sample = samples.items[one.sample];
-      outcomes.push_back({predictor.predict(sample, one), sample.label_bytes, sample.rss_bytes});
+      if (const Said said = predictor.predict(sample, one))
+        outcomes.push_back({*said, sample.label_bytes, sample.rss_bytes});
     }
     scores.push_back(measure_errors(outcomes));
   }

@@ -19,13 +19,22 @@ struct Judged {
   std::size_t sample = 0; // index into Samples
   double model = 0;
   double training_mean = 0;
+  std::optional<double> without_faults = std::nullopt; // the same method with no feature that comes from page faults
+};
+
+// What a predictor takes, beside its training.
+enum class Takes {
+  features,
+  nothing,            // that is not known of any process
+  features_no_faults, // tells what part page faults have in the model
+  measurement,        // of the target's working set, shortly before
 };
 
 struct Predictor {
   std::string_view name;    // in JSON
   std::string_view heading; // in tables
-  bool measures;            // needs a measured working set of the target, shortly before
-  double (*predict)(const Sample&, const Judged&);
+  Takes takes;
+  std::optional<double> (*predict)(const Sample&, const Judged&); // none: there is no such predictor here
 };
 
 // The model first.

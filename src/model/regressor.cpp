@@ -35,6 +35,21 @@ std::vector<std::size_t> all_rows(const Samples& samples) {
   return rows;
 }
 
+// Each fold's test part by a regressor of its training part, in the order of the samples; nothing when asked to stop.
+Result<std::vector<Judged>> judge_folds(const Samples& samples, std::span<const Split> folds, const Recipe& recipe,
+                                        std::string_view what, const OnStep& on_step) {
+  std::vector<Judged> judged;
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    HOTSET_TRY(const Regressor regressor, Regressor::fit(samples, folds[i].train, recipe));
+    HOTSET_TRY(const std::vector<Judged> of_fold, regressor.judge(samples, folds[i].test));
+    judged.insert(judged.end(), of_fold.begin(), of_fold.end());
+    const bool go_on = !on_step || on_step(what, i + 1, folds.size());
+    if (!go_on && i + 1 < folds.size()) return std::vector<Judged>{};
+  }
+  std::ranges::sort(judged, {}, &Judged::sample);
+  return judged;
+}
+
 // A split of positions in `rows`, as a split of the rows themselves.
 void translate(std::vector<std::size_t>& part, std::span<const std::size_t> rows) {
   for (std::size_t& index : part)
@@ -56,6 +71,14 @@ Result<Recipe> Recipe::of_preset(std::string_view preset, const Parameters& para
 
 std::vector<const Feature*> Recipe::features() const {
   return preset_features(preset).value();
+}
+
+std::vector<std::size_t> Recipe::columns_without_faults() const {
+  std::vector<std::size_t> columns;
+  const std::vector<const Feature*> chosen = named_features(names).value_or(std::vector<const Feature*>{});
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (!chosen[i]->from_faults) columns.push_back(i);
+  return columns;
 }
 
 Result<Regressor> Regressor::fit(const Samples& samples, std::span<const std::size_t> rows, const Recipe& recipe) {
@@ -114,16 +137,20 @@ Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe&
   if (folds.size() < 2)
     return fail(ErrorCode::bad_data, "leave data sets out in turn", "", "there is only one with rows",
                 "give at least two");
-  std::vector<Judged> judged;
-  for (std::size_t i = 0; i < folds.size(); ++i) {
-    if (recipe.drops_outliers) drop_outliers(folds[i].train, samples);
-    HOTSET_TRY(const Regressor regressor, Regressor::fit(samples, folds[i].train, recipe));
-    HOTSET_TRY(const std::vector<Judged> of_fold, regressor.judge(samples, folds[i].test));
-    judged.insert(judged.end(), of_fold.begin(), of_fold.end());
-    const bool go_on = !on_step || on_step("leaving data sets out", i + 1, folds.size());
-    if (!go_on && i + 1 < folds.size()) return std::vector<Judged>{};
-  }
-  std::ranges::sort(judged, {}, &Judged::sample);
+  if (recipe.drops_outliers)
+    for (Split& fold : folds)
+      drop_outliers(fold.train, samples);
+  HOTSET_TRY(std::vector<Judged> judged, judge_folds(samples, folds, recipe, "leaving data sets out", on_step));
+  const std::vector<std::size_t> columns = recipe.columns_without_faults();
+  if (columns.empty() || judged.empty()) return judged;
+  Recipe blind = recipe;
+  blind.names.clear();
+  for (std::size_t column : columns)
+    blind.names.push_back(recipe.names[column]);
+  HOTSET_TRY(const std::vector<Judged> blindly,
+             judge_folds(with_columns(samples, columns), folds, blind, "the same without page faults", on_step));
+  for (std::size_t i = 0; i < blindly.size(); ++i)
+    judged[i].without_faults = blindly[i].model;
   return judged;
 }
 

@@ -32,6 +32,8 @@ struct Recipe {
   static bool drops_outliers_of(std::string_view preset) { return preset == "paper"; }
   // The features, as pointers into their table.
   [[nodiscard]] std::vector<const Feature*> features() const;
+  // Which of the features do not come from page faults.
+  [[nodiscard]] std::vector<std::size_t> columns_without_faults() const;
 };
 
 struct Regressor {
@@ -61,7 +63,8 @@ using OnStep = std::function<bool(std::string_view what, std::size_t done, std::
 Result<Split> split_samples(const Samples& samples, const Recipe& recipe, SplitKind kind);
 
 // Every sample judged by a regressor that has seen none of its data set: kFolds parts of the data sets left out in
-// turn. bad_data with fewer than two data sets; nothing when `on_step` asked to stop.
+// turn. Beside it, where the recipe has such features, one that knows nothing of page faults. bad_data with fewer than
+// two data sets; nothing when `on_step` asked to stop.
 inline constexpr std::size_t kFolds = 10;
 Result<std::vector<Judged>> judge_left_out(const Samples& samples, const Recipe& recipe, const OnStep& on_step);
 

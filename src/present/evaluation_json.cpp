@@ -75,11 +75,16 @@ Json scores_list(const Evaluation& evaluation) {
 
 Json verdicts_json(const Evaluation& evaluation) {
   Json json = Json::array();
-  for (const Verdict& verdict : evaluation.verdicts)
+  for (const FaultVerdict& verdict : evaluation.verdicts)
     json.push_back({{"horizon", verdict.horizon},
                     {"group", printable(verdict.group)},
                     {"datasets", verdict.datasets},
                     {"won", verdict.won},
+                    {"model_mae_bytes", verdict.model_mae_bytes},
+                    {"unmeasured_mae_bytes", verdict.unmeasured_mae_bytes},
+                    {"without_faults_mae_bytes", or_null(verdict.without_faults_mae_bytes)},
+                    {"last_label_mae_bytes", verdict.last_label_mae_bytes},
+                    {"model_tells", or_null(verdict.model_tells)},
                     {"faults_tell", or_null(verdict.faults_tell)},
                     {"beats_last_label", or_null(verdict.beats_last_label)},
                     {"text", verdict_text(verdict)}});

@@ -80,7 +80,7 @@ std::string evaluation_text(const Evaluation& evaluation, const Style& style, st
     text += "\n" + style.bold("The labels themselves against the workload's own record") + "\n" +
             scores_line("  label", evaluation.labels_against_truth);
   std::vector<std::string> verdicts;
-  for (const Verdict& verdict : evaluation.verdicts)
+  for (const FaultVerdict& verdict : evaluation.verdicts)
     verdicts.push_back(verdict_text(verdict));
   text += bullets("What page faults tell", verdicts, style, columns);
   return text + bullets("Notes", evaluation.notes, style, columns);

@@ -10,7 +10,7 @@
 namespace hotset {
 namespace {
 
-constexpr std::size_t kNameColumns = 15;
+constexpr std::size_t kNameColumns = 16;
 constexpr std::size_t kCountColumns = 8;
 constexpr std::size_t kValueColumns = 8;
 constexpr double kMib = 0x1p20;
@@ -63,7 +63,7 @@ std::string scores_line(std::string_view name, const Metrics& measured) {
 std::string scores_block(std::string_view title, std::span<const Metrics> scores, const Style& style) {
   std::string block = title.empty() ? std::string() : style.bold(title) + "\n";
   for (std::size_t i = 0; i < scores.size(); ++i)
-    block += scores_line("  " + std::string(predictors()[i].heading), scores[i]);
+    if (scores[i].n > 0) block += scores_line("  " + std::string(predictors()[i].heading), scores[i]);
   return block;
 }
 
@@ -80,7 +80,7 @@ nlohmann::ordered_json metrics_json(const Metrics& measured) {
 nlohmann::ordered_json scores_json(std::span<const Metrics> scores) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < scores.size(); ++i)
-    json[std::string(predictors()[i].name)] = metrics_json(scores[i]);
+    json[std::string(predictors()[i].name)] = scores[i].n > 0 ? metrics_json(scores[i]) : nlohmann::ordered_json();
   return json;
 }
 

@@ -71,6 +71,19 @@ TEST_F(EvaluatedModel, is_told_where_page_faults_tell_and_where_they_do_not) {
   EXPECT_EQ(evaluation.pictured, Setting::left_out);
 }
 
+TEST_F(EvaluatedModel, gets_no_credit_for_page_faults_where_the_resident_memory_tells) {
+  std::vector<Dataset> datasets = synthetic::many(synthetic::silent, 8, 80);
+  for (Dataset& dataset : datasets)
+    for (Row& row : dataset.rows)
+      row.rss_bytes = row.label_bytes + (std::uint64_t{8} << 20);
+  const Model model = train(datasets, {.preset = "full"}, {}).value().model;
+  const Evaluation evaluation = evaluate(model, datasets, {.by_row = false}, {}).value();
+  ASSERT_EQ(evaluation.verdicts.size(), 1u);
+  EXPECT_EQ(evaluation.verdicts[0].model_tells, true);
+  EXPECT_EQ(evaluation.verdicts[0].faults_tell, false);
+  EXPECT_THAT(verdict_text(evaluation.verdicts[0]), HasSubstr("the model tells, but not from page faults,"));
+}
+
 TEST_F(EvaluatedModel, is_not_judged_by_too_few_data_sets) {
   const std::vector<Dataset> datasets = synthetic::many(synthetic::telling, 2, 80);
   const Evaluation evaluation = evaluate(model_of(datasets), datasets, {}, {}).value();

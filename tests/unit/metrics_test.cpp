@@ -93,7 +93,8 @@ TEST(Baselines, say_what_their_names_promise) {
   const Judged judged{.sample = 2, .model = 7, .training_mean = 9};
   std::map<std::string_view, double> said;
   for (const Predictor& predictor : predictors())
-    said[predictor.name] = predictor.predict(samples.items[2], judged);
+    said[predictor.name] = predictor.predict(samples.items[2], judged).value_or(-1);
+  EXPECT_EQ(said["without_faults"], -1);
   EXPECT_EQ(said["model"], 7);
   EXPECT_EQ(said["training_mean"], 9);
   EXPECT_EQ(said["rss"], static_cast<double>(datasets[0].rows[3].rss_bytes));

@@ -18,7 +18,8 @@ using ::testing::Not;
 
 std::vector<Metrics> scores_around(double model_error) {
   std::vector<Metrics> scores;
-  for (double error : {model_error, 30e6, 9e6, 1e6}) {
+  scores.reserve(predictors().size());
+  for (double error : {model_error, 2 * model_error, 30e6, 9e6, 1e6}) {
     const std::vector<Outcome> outcomes{
         {10e6 + error, 10e6, 60e6}, {20e6 + error / 2, 20e6, 60e6}, {error / 4, 0, 60e6}, {40e6, 40e6, 60e6}};
     scores.push_back(measure_errors(outcomes));
@@ -49,7 +50,7 @@ Evaluation sample() {
       {.setting = Setting::left_out,
        .horizon = 5,
        .datasets = 2,
-       .methods = {scores_around(0)[0], Metrics{}, {}, {}},
+       .methods = {scores_around(0)[0], Metrics{}, {}, {}, {}},
        .interval_coverage = {}}};
   evaluation.verdicts = {{.group = "array-fresh",
                           .datasets = 12,
@@ -57,6 +58,8 @@ Evaluation sample() {
                           .model_mae_bytes = 1e6,
                           .unmeasured_mae_bytes = 9e6,
                           .last_label_mae_bytes = 2e5,
+                          .without_faults_mae_bytes = 3e6,
+                          .model_tells = true,
                           .faults_tell = true,
                           .beats_last_label = false},
                          {.group = "array-reuse", .datasets = 2, .won = 1}};

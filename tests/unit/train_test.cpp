@@ -27,7 +27,9 @@ TEST_F(Training, learns_a_working_set_that_faults_tell_of_targets_it_has_not_see
       ASSERT_EQ(scores.size(), predictors().size());
       EXPECT_GT(scores.front().r2.value(), 0.95) << preset;
       for (std::size_t i = 1; i < scores.size(); ++i)
-        EXPECT_LT(scores.front().bytes->mean, 0.3 * scores[i].bytes->mean) << predictors()[i].name;
+        if (scores[i].n > 0) {
+          EXPECT_LT(scores.front().bytes->mean, 0.3 * scores[i].bytes->mean) << predictors()[i].name;
+        }
     }
   }
 }
