@@ -41,6 +41,8 @@ std::string to_text(const RecordSummary& s) {
   std::string text = fmt::format("{}: {} samples in {:.1f} s ({:.1f} s of windows), {} ended by the kernel's sample\n",
                                  s.path, s.rows, s.elapsed_s, s.seconds, s.emitted);
   text += fmt::format("  {} faults by {} ({}), {}\n", s.faults, s.hook, s.hook_semantics, s.transport);
+  if (s.faults_between > 0)
+    text += fmt::format("  {} faults more fell between windows, while labels were taken\n", s.faults_between);
   text += fmt::format("  labels {} to {}; own CPU time {:.2f} s ({:.1f} % of one CPU)\n",
                       human_bytes(s.label_low_bytes), human_bytes(s.label_high_bytes), s.own_cpu_s,
                       s.elapsed_s > 0 ? 100 * s.own_cpu_s / s.elapsed_s : 0.0);
@@ -57,6 +59,7 @@ std::string to_json(const RecordSummary& s) {
                                  {"samples", s.rows},
                                  {"emitted", s.emitted},
                                  {"faults", s.faults},
+                                 {"faults_between", s.faults_between},
                                  {"windows_s", s.seconds},
                                  {"elapsed_s", s.elapsed_s},
                                  {"hook", s.hook},

@@ -89,6 +89,7 @@ Result<RecordSummary> record(const Files& files, Clock& clock, Target& target, c
     add(summary, **seen);
     watch(summary, (*seen)->row);
   }
+  summary.faults_between = observer.faults_between();
   summary.elapsed_s = to_seconds(clock.now() - begin);
   summary.own_cpu_s = to_seconds(own_cpu_time() - own_cpu);
   HOTSET_TRY(summary.losses, observer.losses());

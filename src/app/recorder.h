@@ -31,9 +31,10 @@ enum class RecordEnd { complete, interrupted, target_ended };
 struct RecordSummary {
   std::string path;
   std::uint64_t rows = 0;
-  std::uint64_t emitted = 0; // windows that a kernel sample ended
-  std::uint64_t faults = 0;  // within the windows
-  double seconds = 0;        // of all windows together
+  std::uint64_t emitted = 0;        // windows that a kernel sample ended
+  std::uint64_t faults = 0;         // within the windows
+  std::uint64_t faults_between = 0; // while labels were taken: in no row
+  double seconds = 0;               // of all windows together
   double elapsed_s = 0;
   double own_cpu_s = 0;
   std::uint64_t label_low_bytes = 0, label_high_bytes = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/units.h"
 
@@ -48,7 +49,8 @@ Result<Estimate> LiveEstimator::estimate(const Observation& seen, const FaultLos
   estimate.granularity_bytes = page_bytes();
   estimate.coverage = 1.0;
   estimate.faults = {row.faults, std::string(hook_->name), std::string(hook_->semantics)};
-  estimate.flags = reasons_for_doubt(row, prediction, losses);
+  const std::uint64_t lost = losses.untracked + losses.missed;
+  estimate.flags = reasons_for_doubt(row, prediction, lost - std::exchange(lost_before_, lost));
   estimate.cost = cost;
   estimate.cost.prediction_s = to_seconds(prediction_time);
   if (seen.reading) {
@@ -57,13 +59,14 @@ Result<Estimate> LiveEstimator::estimate(const Observation& seen, const FaultLos
     estimate.swap_bytes = seen.reading->totals.swap;
   } else {
     estimate.flags.push_back({"pss_not_measured", "PSS and swap are read only with --verify"});
+    estimate.flags.push_back({"rss_approximate", "the RSS is the kernel's quick count, off by some pages a CPU"});
   }
   HOTSET_CHECK(check_invariants(estimate));
   return estimate;
 }
 
 std::vector<Flag> LiveEstimator::reasons_for_doubt(const Row& row, const Prediction& prediction,
-                                                   const FaultLosses& losses) const {
+                                                   std::uint64_t lost) const {
   const ModelInfo& info = model_.info();
   std::vector<Flag> flags;
   if (std::optional<Flag> thread = thread_flag(target_)) flags.push_back(*thread);
@@ -82,8 +85,7 @@ std::vector<Flag> LiveEstimator::reasons_for_doubt(const Row& row, const Predict
   if (!prediction.low_bytes)
     flags.push_back({"interval_uncalibrated",
                      "too few data sets to calibrate an interval: the bounds are nothing and all resident memory"});
-  if (losses.untracked > 0)
-    flags.push_back({"faults_untracked", fmt::format("{} faults found the kernel's table full", losses.untracked)});
+  if (lost > 0) flags.push_back({"faults_lost", fmt::format("{} faults were not counted", lost)});
   return flags;
 }
 

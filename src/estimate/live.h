@@ -28,18 +28,20 @@ class LiveEstimator {
 
   // Takes a window into the history without predicting from it.
   void skip(const Observation& seen) { history_.push(seen.row); }
-  // Takes a window in and predicts its working set. `cost` is ours since the estimate before.
+  // Takes a window in and predicts its working set. `losses` are those since the collector attached, `cost` is ours
+  // since the estimate before.
   Result<Estimate> estimate(const Observation& seen, const FaultLosses& losses, Nanoseconds wall, const Cost& cost);
 
  private:
   [[nodiscard]] std::vector<Flag> reasons_for_doubt(const Row& row, const Prediction& prediction,
-                                                    const FaultLosses& losses) const;
+                                                    std::uint64_t lost) const;
 
   Model model_;
   Process target_;
   Nanoseconds window_;
   const Hook* hook_;
   History history_;
+  std::uint64_t lost_before_ = 0; // faults, by the estimate before
 };
 
 } // namespace hotset

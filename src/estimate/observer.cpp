@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <utility>
 
 #include "base/units.h"
 #include "identity/target.h"
@@ -47,6 +48,7 @@ Result<Observer> Observer::start(const Files& files, Clock& clock, const Process
   HOTSET_TRY(auto started, TargetFaults::start(process.id, faults));
   observer.faults_ = std::make_unique<TargetFaults>(std::move(started));
 
+  HOTSET_TRY(observer.cpu_s_, observer.target_cpu_s());
   observer.begin_ = clock.now();
   return observer;
 }
@@ -57,10 +59,10 @@ Result<std::optional<Observation>> Observer::next(bool label) {
     // The faults since the last window's end belong to the label's reset and read, not to a window.
     HOTSET_TRY(TargetWindow between, faults_->next_window(clock_->now(), clock_->now()));
     faults_between_ += between.faults;
+    HOTSET_TRY(cpu_s_, target_cpu_s());
   }
   look_for_truth();
   if (truth_) truth_->next_window();
-  HOTSET_TRY(double cpu_before, target_cpu_s());
   const Nanoseconds start = faults_->begin();
   HOTSET_TRY(TargetWindow window, faults_->next_window(start + interval_, start + interval_ / 2));
   if (window.ended_by == WindowEnd::interrupt) return std::nullopt;
@@ -84,7 +86,7 @@ Result<std::optional<Observation>> Observer::next(bool label) {
   seen.row.faults = window.faults;
   seen.row.emissions = window.emissions;
   seen.row.peak_faults = window.peak_faults;
-  seen.row.cpu_s = cpu_after - cpu_before;
+  seen.row.cpu_s = cpu_after - std::exchange(cpu_s_, cpu_after);
   return seen;
 }
 

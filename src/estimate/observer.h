@@ -71,6 +71,7 @@ class Observer {
   std::optional<Reference> reference_; // opened with the first label
   std::optional<TruthReader> truth_;   // where the target publishes one
   clockid_t cpu_clock_{};
+  double cpu_s_ = 0; // of the target, where the last window ended
   Fd statm_;
 };
 
