@@ -58,11 +58,12 @@ Result<Schedule> schedule_of(const Options& options, const ModelInfo& info, Nano
   return schedule;
 }
 
-// Prints estimates until the schedule, an interrupt, the reader or an error ends it.
+// Prints estimates until the schedule, an interrupt, the reader or an error ends it. `printed` counts them.
 Result<> print_estimates(Observer& observer, LiveEstimator& estimator, Clock& clock, const Schedule& schedule,
-                         const std::function<Result<bool>(const Estimate&)>& print, bool verify) {
+                         const std::function<Result<bool>(const Estimate&)>& print, bool verify,
+                         std::uint64_t& printed) {
   Nanoseconds due = clock.now() + schedule.interval, own_cpu = own_cpu_time();
-  for (std::uint64_t printed = 0; !schedule.done(printed, clock.now());) {
+  while (!schedule.done(printed, clock.now())) {
     // The window that will be printed is the last one before it is due; only that one is verified.
     bool last = clock.now() + schedule.window * 2 > due;
     HOTSET_TRY(std::optional<Observation> seen, observer.next(last && verify));
@@ -89,7 +90,7 @@ Result<> print_estimates(Observer& observer, LiveEstimator& estimator, Clock& cl
 
 // As a table or as JSON lines. What ended it, an error too, comes after the notes on what was printed.
 Result<> show_estimates(Observer& observer, LiveEstimator& estimator, Clock& clock, const Schedule& schedule,
-                        const Options& options) {
+                        const Options& options, std::uint64_t& printed) {
   Output out;
   LiveTable table(Style::of(out.fd()), options.verify, terminal_columns(out.fd()));
   if (!options.json) HOTSET_CHECK(out.line(table.header()));
@@ -97,7 +98,7 @@ Result<> show_estimates(Observer& observer, LiveEstimator& estimator, Clock& clo
     HOTSET_CHECK(out.line(options.json ? estimate_json(estimate) : table.row(estimate)));
     return !out.reader_gone();
   };
-  Result<> ended = print_estimates(observer, estimator, clock, schedule, print, options.verify);
+  Result<> ended = print_estimates(observer, estimator, clock, schedule, print, options.verify, printed);
   if (!options.json)
     for (const std::string& note : table.notes())
       HOTSET_CHECK(out.line(note));
@@ -122,8 +123,16 @@ Result<int> estimate(const Options& options, const Tail& tail) {
     spdlog::info("{}: windows of {} from {} ({})", describe(target.process), human_duration(schedule.window),
                  observer.hook().name, observer.hook().semantics);
   LiveEstimator estimator(std::move(model), target.process, schedule.window, observer.hook());
-  HOTSET_CHECK(show_estimates(observer, estimator, clock, schedule, options));
-  return 0;
+  std::uint64_t printed = 0;
+  Result<> ended = show_estimates(observer, estimator, clock, schedule, options, printed);
+  // A program that we started for as long as it runs has simply done its work.
+  const bool endless = schedule.count == 0 && !schedule.end;
+  if (!ended && ended.error().code == ErrorCode::gone && target.child && endless && printed > 0) {
+    spdlog::info("{} has ended after {} estimates", describe(target.process), printed);
+    return 0;
+  }
+  HOTSET_CHECK(std::move(ended));
+  return printed == 0 && interrupt_requested() ? 128 + interrupt_signal() : 0;
 }
 
 } // namespace
@@ -134,7 +143,7 @@ Action declare_estimate(CLI::App& app, const Tail& tail) {
   app.add_option("--model", options->model, "Model that hotset train wrote")->required();
   app.add_option("--interval", options->interval, "Time between two estimates")->capture_default_str();
   app.add_option("--window", options->window, "Longest window; default: as in the model's training data");
-  app.add_option("--count", options->count, "Stop after this many estimates");
+  app.add_option("--count", options->count, "Stop after this many estimates")->check(CLI::PositiveNumber);
   app.add_option("--duration", options->duration, "Stop after this time");
   app.add_option("--hook", options->hook, "Force this page-fault hook (see: hotset doctor)");
   app.add_flag("--verify", options->verify, "Measure the same window by the reference method and show it beside");

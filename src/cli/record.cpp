@@ -84,12 +84,17 @@ bool is_recorded(const std::string& path, const Suite& suite) {
   return dataset && dataset->rows.size() >= suite.samples;
 }
 
-Result<int> record_suite(const Options& options) {
+Result<int> record_suite(const Options& options, const Tail& tail) {
   HOTSET_TRY(const Suite* suite, find_suite(options.suite));
+  if (!tail.empty())
+    return fail(ErrorCode::usage, "record", "a suite", "it has its own targets", "leave the command out");
   if (options.out.empty())
     return fail(ErrorCode::usage, "record", "a suite", "no directory is named", "add --out DIRECTORY");
-  if (::mkdir(options.out.c_str(), 0755) != 0 && errno != EEXIST)
-    return fail(errno_error(errno, "make the directory", options.out));
+  if (::mkdir(options.out.c_str(), 0755) != 0 && errno != EEXIST) {
+    Error error = errno_error(errno, "make the directory", options.out);
+    error.code = ErrorCode::output;
+    return fail(std::move(error));
+  }
 
   std::vector<SuiteEntry> entries = suite_entries("/proc/self/exe");
   if (!options.json)
@@ -126,17 +131,22 @@ Action declare_record(CLI::App& app, const Tail& tail) {
   app.add_option("--out,-o", options->out, "File of the data set (with --suite: directory)");
   app.add_option("--interval", options->interval, "Longest window; the kernel's samples end it earlier")
       ->capture_default_str();
-  app.add_option("--duration", options->duration, "How long to record")->capture_default_str();
-  app.add_option("--samples", options->samples, "Record this many samples, however long that takes");
-  app.add_option("--suite", options->suite, "Record a whole collection: paper or demo");
+  auto* duration = app.add_option("--duration", options->duration, "How long to record")->capture_default_str();
+  app.add_option("--samples", options->samples, "Record this many samples, however long that takes")
+      ->check(CLI::PositiveNumber)
+      ->excludes(duration);
+  auto* suite = app.add_option("--suite", options->suite, "Record a whole collection: paper or demo");
   app.add_option("--group", options->group, "What this data set has in common with others, for evaluate's tables");
   app.add_option("--hook", options->hook, "Force this page-fault hook (see: hotset doctor)");
   app.add_option("--min-value", options->min_value, "Drop kernel samples of fewer faults")->capture_default_str();
   app.add_flag("--perf-buffer", options->perf_buffer, "Use the perf buffer where a BPF ring buffer would do");
   app.add_flag("--force", options->force, "Overwrite what is there");
   app.add_flag("--json", options->json, "Print the summary as JSON");
+  // A suite says these itself.
+  for (const char* own : {"pid", "--comm", "--interval", "--duration", "--samples", "--group", "--min-value"})
+    suite->excludes(app.get_option(own));
   return [options, &tail]() -> Result<int> {
-    return options->suite.empty() ? record_target(*options, tail) : record_suite(*options);
+    return options->suite.empty() ? record_target(*options, tail) : record_suite(*options, tail);
   };
 }
 

@@ -104,12 +104,29 @@ TEST_F(Estimate, ends_cleanly_on_ctrl_c_and_keeps_what_it_printed) {
   EXPECT_FALSE(result.json_lines().empty());
 }
 
+std::vector<std::string> of_a_command_that_ends(std::vector<std::string> options) {
+  options.insert(options.end(), {"--interval", "50ms", "--json", "--", HOTSET_BINARY, "workload", "array", "--elements",
+                                 "2^14", "--fresh", "--mmap-threshold", "128KiB", "--seconds", "0.5"});
+  return options;
+}
+
 TEST_F(Estimate, of_a_target_that_ends_midway_exits_8_after_what_it_printed) {
-  RunResult run =
-      run_hotset({"estimate", "--model", model(), "--interval", "50ms", "--json", "--", HOTSET_BINARY, "workload",
-                  "array", "--elements", "2^14", "--fresh", "--mmap-threshold", "128KiB", "--seconds", "0.5"});
+  RunResult run = run_hotset(of_a_command_that_ends({"estimate", "--model", model(), "--count", "100000"}));
   EXPECT_EQ(run.exit_code, 8) << run.err;
   EXPECT_FALSE(run.json_lines().empty());
+}
+
+TEST_F(Estimate, of_a_command_for_as_long_as_it_runs_ends_with_it) {
+  RunResult run = run_hotset(of_a_command_that_ends({"estimate", "--model", model()}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_FALSE(run.json_lines().empty());
+}
+
+TEST_F(Estimate, interrupted_before_there_was_one_exits_with_the_signal) {
+  RunningHotset run({"estimate", "--model", model(), "--interval", "1h", "--window", "1h", "--", "sleep", "60"});
+  ASSERT_TRUE(run.wait_for_output("FAULTS")); // the heading
+  run.send(SIGINT);
+  EXPECT_EQ(run.finish().exit_code, 128 + SIGINT);
 }
 
 TEST_F(Estimate, refuses_a_model_that_is_damaged) {

@@ -41,8 +41,17 @@ TEST_F(Record, of_a_command_writes_one_row_per_sample_and_a_summary) {
   EXPECT_EQ(summary["schema"], "hotset.record/1");
   EXPECT_EQ(summary["samples"], 50);
   EXPECT_GT(summary["faults"], 0);
+  EXPECT_GT(summary["faults_between"], 0) << "the target goes on while labels are taken";
   EXPECT_EQ(rows_in(scratch_ / "a.csv"), 50U);
   EXPECT_THAT(text_of(scratch_ / "a.csv"), StartsWith("# hotset dataset"));
+}
+
+TEST_F(Record, of_a_suite_takes_no_say_in_what_the_suite_says) {
+  for (const char* option : {"--interval=1s", "--duration=1s", "--samples=5", "--group=x", "--min-value=2", "1"}) {
+    RunResult run = run_hotset({"record", "--suite", "demo", "--out", scratch_ / "suite", option});
+    EXPECT_EQ(run.exit_code, 2) << option;
+    EXPECT_FALSE(Files().exists(scratch_ / "suite")) << option;
+  }
 }
 
 TEST_F(Record, notes_the_truth_that_a_workload_publishes) {
@@ -130,15 +139,21 @@ TEST_P(BadRecord, is_refused_in_one_sentence) {
   EXPECT_FALSE(Files().exists(scratch / "out.csv")) << "nothing is left behind";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, BadRecord,
-    testing::Values(
-        BadCall{{"--out", "OUT"}, 2}, BadCall{{"1"}, 2}, BadCall{{"--out", "OUT", "999999999"}, 3},
-        BadCall{{"--out", "OUT", "--comm", "no-such-comm"}, 3}, BadCall{{"--out", "OUT", "--", "/no/such/program"}, 3},
-        BadCall{{"--out", "OUT", "--", "/etc/passwd"}, 4}, BadCall{{"--out", "OUT", "--interval", "0", "1"}, 2},
-        BadCall{{"--out", "OUT", "--duration", "nan", "1"}, 2}, BadCall{{"--out", "OUT", "--hook", "nonsense", "1"}, 2},
-        BadCall{{"--out", "OUT", "--suite", "nonsense"}, 2}, BadCall{{"--out", "/no/such/dir/x.csv", "1"}, 7},
-        BadCall{{"--out", "OUT", "0"}, 2}, BadCall{{"--out", "OUT", "-1"}, 2}, BadCall{{"--out", "OUT", "12x"}, 2}));
+INSTANTIATE_TEST_SUITE_P(Kinds, BadRecord,
+                         testing::Values(BadCall{{"--out", "OUT"}, 2}, BadCall{{"1"}, 2},
+                                         BadCall{{"--out", "OUT", "999999999"}, 3},
+                                         BadCall{{"--out", "OUT", "--comm", "no-such-comm"}, 3},
+                                         BadCall{{"--out", "OUT", "--", "/no/such/program"}, 3},
+                                         BadCall{{"--out", "OUT", "--", "/etc/passwd"}, 4},
+                                         BadCall{{"--out", "OUT", "--interval", "0", "1"}, 2},
+                                         BadCall{{"--out", "OUT", "--duration", "nan", "1"}, 2},
+                                         BadCall{{"--out", "OUT", "--hook", "nonsense", "1"}, 2},
+                                         BadCall{{"--out", "OUT", "--suite", "nonsense"}, 2},
+                                         BadCall{{"--out", "OUT", "--suite", "demo", "--", "true"}, 2},
+                                         BadCall{{"--out", "/no/such/dir/suite", "--suite", "demo"}, 7},
+                                         BadCall{{"--out", "/no/such/dir/x.csv", "1"}, 7},
+                                         BadCall{{"--out", "OUT", "0"}, 2}, BadCall{{"--out", "OUT", "-1"}, 2},
+                                         BadCall{{"--out", "OUT", "12x"}, 2}));
 
 } // namespace
 } // namespace hotset
