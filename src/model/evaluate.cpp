@@ -84,6 +84,11 @@ class Evaluator {
     for (const std::string& hook : others)
       note(fmt::format("the hook {} counts other faults than {}, which the model was trained with", hook,
                        model_.info().hook));
+    if (model_.info().preset != "paper")
+      note(
+          "the model sees resident memory and CPU time beside page faults: what it tells need not be the faults' "
+          "doing; "
+          "preset paper sees faults alone");
   }
 
   Result<> judge_as_given(const Samples& samples) {

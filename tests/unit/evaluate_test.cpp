@@ -105,6 +105,16 @@ TEST_F(EvaluatedModel, of_the_future_is_judged_at_its_horizon_and_the_asked_one)
       << "sizes drawn anew in each window can't be told ahead";
 }
 
+TEST_F(EvaluatedModel, that_sees_more_than_page_faults_says_that_it_does) {
+  const std::vector<Dataset> datasets = synthetic::many(synthetic::telling, 4, 80);
+  const auto notes_of = [&](const char* preset) {
+    const Model model = train(datasets, {.preset = preset, .confidence = 0.8}, {}).value().model;
+    return evaluate(model, datasets, {.by_row = false, .left_out = false}, {}).value().notes;
+  };
+  EXPECT_THAT(notes_of("full"), Contains(HasSubstr("resident memory and CPU time beside page faults")));
+  EXPECT_THAT(notes_of("paper"), ::testing::IsEmpty());
+}
+
 TEST_F(EvaluatedModel, refuses_labels_of_another_method_and_notes_another_hook) {
   std::vector<Dataset> datasets = synthetic::many(synthetic::telling, 4, 80);
   const Model model = model_of(datasets);
