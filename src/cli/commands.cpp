@@ -19,12 +19,12 @@ namespace {
 constexpr std::array kCommands{
     Command{"doctor", "Say what this kernel and these privileges allow, and what helps", declare_doctor},
     Command{"measure", "Measure the working set of a process", declare_measure},
+    Command{"record", "Record page faults and measured working sets into a data set", declare_record},
     Command{"train", "Train a model of the working set from data sets", declare_train},
     Command{"evaluate", "Judge a model honestly, beside what costs nothing", declare_evaluate},
+    Command{"estimate", "Estimate a process's working set live, from page faults and a model", declare_estimate},
     Command{"selftest", "Measure known-answer workloads by every method, and compare", declare_selftest},
     Command{"workload", "Run a known-answer memory workload that publishes what it touches", declare_workload},
-    Command{"record", "Record page faults and measured working sets into a data set", declare_record},
-    Command{"estimate", "Estimate a process's working set live, from page faults and a model", declare_estimate},
 };
 
 struct Declared {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// hotset evaluate: a model on recordings that it has not seen, beside what costs nothing.
 #include "model/evaluate.h"
 
 #include <fmt/format.h>

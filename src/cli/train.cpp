@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// hotset train: a model from data sets, and how far off it is on what it has not seen.
 #include "model/train.h"
 
 #include <fmt/format.h>

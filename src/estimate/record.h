@@ -56,7 +56,7 @@ struct Estimate {
   Process target;
   std::optional<double> requested_s; // absent when no window was asked for (a snapshot)
   std::optional<double> effective_s;
-  std::string method; // "reference", "faults", "model", later "census", "sample"
+  std::string method; // how the number came about: "exact", "sample", "bounds", "reference", "faults", "model"
   std::optional<WorkingSet> wss;
   std::optional<std::uint64_t> rss_bytes;
   std::optional<std::uint64_t> pss_bytes;

@@ -37,7 +37,7 @@ struct FaultOptions {
   // Samples with fewer faults are dropped and counted in FaultLosses::below_min_value; being dropped they are not
   // stored, so their faults come with the next sample.
   std::uint64_t min_value = 1;
-  // Memory in the kernel: about 170 bytes a process, allocated up front, and the buffer (of each CPU, for the perf
+  // Memory in the kernel: about 144 bytes a process, allocated up front, and the buffer (of each CPU, for the perf
   // buffer). Both are far above need by default; tests make them small.
   std::uint32_t max_processes = 16384;
   std::uint32_t buffer_bytes = 256 * 1024; // rounded up to a power of two of pages
