@@ -16,7 +16,7 @@ step() { printf '\n== %s\n\n' "$*"; }
 evaluate() {
   local report=$out/evaluation-$1.txt
   "$hotset" evaluate --model "$out/$1.txt" --plot "$out/evaluation-$1.html" "$data"/*.csv >"$report"
-  echo "Preset $1, on targets that the model has not seen:"
+  echo "Preset $1, on targets that the model has not seen (error in MiB, in % of RSS, in % of WSS):"
   sed -n '/windows *mean/,/windows *mean/{/windows/p}' "$report" | head -n 1
   sed -n '/^Trained again, data sets left out/,/^  last label/p' "$report" | tail -n +2
   echo
@@ -66,11 +66,11 @@ That works here because these arrays use all the memory they hold. A process tha
 looks the same to page faults; for that one, measure: hotset measure PID.
 
 Files:
-  $data/*.csv                           the data sets
-  $out/full.txt, full.txt.json          the model and its description; also paper.txt
-  $out/evaluation-full.txt, .html       the whole evaluation, with a picture; also evaluation-paper
+  $data/*.csv                the data sets
+  $out/full.txt, full.txt.json    the model and its description; also paper.txt
+  $out/evaluation-full.txt, .html the whole evaluation, with a picture; also evaluation-paper
 Next:
-  $hotset measure PID 1                        measure any process
-  $hotset record PID --out mine.csv            your own data set
+  $hotset measure PID 1              measure any process
+  $hotset record PID --out mine.csv  your own data set
   $hotset estimate PID --model $out/full.txt --verify
 EOF

@@ -32,8 +32,10 @@ tidy() {
 shell() { shell_scripts | sort -u | xargs shellcheck --external-sources; }
 
 man() {
-  # What is left out on purpose: a date of the file's last change, and pages of other packages.
-  ours 'docs/man/*.1' | xargs mandoc -T lint -W style 2>&1 | grep -v -E 'STYLE: (referenced manual not found|.*date)' >&2 || return 0
+  # What is left out on purpose: a date of the file's last change, pages of other packages and whether this machine's
+  # index has them, and lines of more than 80 bytes: ours have 120, as everywhere.
+  local left_out='STYLE: (referenced manual not found|input text line longer|.*date)|outdated mandoc.db'
+  ours 'docs/man/*.1' | xargs mandoc -T lint -W style 2>&1 | grep -v -E "$left_out" >&2 || return 0
   return 1
 }
 
