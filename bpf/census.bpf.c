@@ -18,21 +18,21 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define PRESENT 0x1ULL
-#define LARGE 0x80ULL
-#define PROT_NONE 0x100ULL
-#define FRAME 0x000ffffffffff000ULL
-#define TABLE_BYTES (1ULL << 21)
-#define GIB (1ULL << 30)
-#define DIRECTORY_BYTES (1ULL << 39)
+#define PRESENT		 0x1ULL
+#define LARGE		 0x80ULL
+#define PROT_NONE	 0x100ULL
+#define FRAME		 0x000ffffffffff000ULL
+#define TABLE_BYTES	 (1ULL << 21)
+#define GIB		 (1ULL << 30)
+#define DIRECTORY_BYTES	 (1ULL << 39)
 #define DIRECT_MAP_TRIES (1 << 16)
 
-#define VM_SHARED 0x8UL
+#define VM_SHARED    0x8UL
 #define VM_GROWSDOWN 0x100UL
-#define VM_PFNMAP 0x400UL
-#define VM_LOCKED 0x2000UL
-#define VM_HUGETLB 0x400000UL
-#define TMPFS_MAGIC 0x01021994UL
+#define VM_PFNMAP    0x400UL
+#define VM_LOCKED    0x2000UL
+#define VM_HUGETLB   0x400000UL
+#define TMPFS_MAGIC  0x01021994UL
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -63,10 +63,10 @@ __u32 levels;
 
 /* In: read from this address on. Out: 0 when the end was reached, else where to go on. */
 __u64 resume_at, next_at;
-__u32 used;            /* entries of tables and stretches */
-__u32 mappings;        /* that were looked at */
-__u32 unreadable;      /* directories or tables that could not be read: what is below them is missing */
-__u64 giant_pages;     /* in 1 GiB entries (hugetlb), not copied */
+__u32 used;	   /* entries of tables and stretches */
+__u32 mappings;	   /* that were looked at */
+__u32 unreadable;  /* directories or tables that could not be read: what is below them is missing */
+__u64 giant_pages; /* in 1 GiB entries (hugetlb), not copied */
 
 /* Only tables whose bit is set are copied, if `filtered`. */
 __u32 filtered;
@@ -76,14 +76,15 @@ __u64 filter[CENSUS_FILTER_WORDS];
 __u64 known_address, known_frame;
 
 struct walk {
-	__u64 top; /* the process's top-level table */
-	__u64 start, end; /* of the mapping, from resume_at on */
+	__u64 top;	      /* the process's top-level table */
+	__u64 start, end;     /* of the mapping, from resume_at on */
 	__u64 part, part_end; /* of it, below one directory of 1 GiB entries */
-	__u64 gib, gib_end; /* of that, below one directory of 2 MiB entries */
+	__u64 gib, gib_end;   /* of that, below one directory of 2 MiB entries */
 	struct census_stretch stretch;
 };
 
-/* An entry that can't be read is 0, which is not present. No branch: callers in loops would double the verifier's work. */
+/* An entry that can't be read is 0, which is not present. No branch: callers in loops would double the verifier's work.
+ */
 static __always_inline __u64 load(__u64 address)
 {
 	__u64 value = 0;

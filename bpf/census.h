@@ -7,8 +7,8 @@
 #include <linux/types.h>
 
 #define CENSUS_TABLE_ENTRIES 512
-#define CENSUS_CHUNK_TABLES 512    /* copied in one go: 2 MiB of buffer for 1 GiB of address space */
-#define CENSUS_FILTER_WORDS 4096U  /* 2^18 bits: one per table, hashed */
+#define CENSUS_CHUNK_TABLES  512   /* copied in one go: 2 MiB of buffer for 1 GiB of address space */
+#define CENSUS_FILTER_WORDS  4096U /* 2^18 bits: one per table, hashed */
 
 /* The same as Mapping in src/access/snapshot.h. */
 enum census_mapping {
@@ -21,7 +21,7 @@ enum census_mapping {
 };
 
 enum census_flags {
-	CENSUS_HUGE = 1,   /* the "table" is one directory entry, in entry[0], that maps 2 MiB */
+	CENSUS_HUGE = 1, /* the "table" is one directory entry, in entry[0], that maps 2 MiB */
 	CENSUS_LOCKED = 2,
 	CENSUS_SHARED = 4, /* MAP_SHARED */
 };

@@ -29,7 +29,8 @@ constexpr std::size_t kKnownPages = 64; // of our own, to verify the walk with
 
 static_assert(static_cast<int>(Mapping::anonymous) == CENSUS_ANONYMOUS &&
               static_cast<int>(Mapping::stack) == CENSUS_STACK && static_cast<int>(Mapping::file) == CENSUS_FILE &&
-              static_cast<int>(Mapping::shmem) == CENSUS_SHMEM && static_cast<int>(Mapping::hugetlb) == CENSUS_HUGETLB &&
+              static_cast<int>(Mapping::shmem) == CENSUS_SHMEM &&
+              static_cast<int>(Mapping::hugetlb) == CENSUS_HUGETLB &&
               static_cast<int>(Mapping::special) == CENSUS_SPECIAL);
 
 class Pages {
@@ -101,7 +102,8 @@ struct Census::State {
   Pages tables, stretches;
   std::uint64_t zero_frame = 0;
   FrameFlags flags;
-  std::unordered_map<std::uint64_t, bool> huge_zero; // frame of a read-only huge page: is it the kernel's page of zeros?
+  std::unordered_map<std::uint64_t, bool>
+      huge_zero; // frame of a read-only huge page: is it the kernel's page of zeros?
 
   Region region_of(const census_stretch& stretch, const census_table& table);
   bool is_huge_zero(std::uint64_t frame);
@@ -179,7 +181,8 @@ Result<Census> Census::open(Clock& clock) {
   // Pages of our own that the walk must find: written ones, and one that was only read and so shows the page of zeros.
   HOTSET_TRY(Pages known, Pages::map(kKnownPages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   ::madvise(known.as<void>(), kKnownPages * 4096, MADV_NOHUGEPAGE);
-  for (std::size_t i = 0; i + 1 < kKnownPages; ++i) known.as<volatile char>()[i * 4096] = 1;
+  for (std::size_t i = 0; i + 1 < kKnownPages; ++i)
+    known.as<volatile char>()[i * 4096] = 1;
   [[maybe_unused]] char zero = known.as<volatile char>()[(kKnownPages - 1) * 4096];
   HOTSET_TRY(Pagemap pagemap, Pagemap::open(0));
   HOTSET_TRY(std::vector<PagemapEntry> frames, pagemap.read(known.address(), kKnownPages));

@@ -44,8 +44,8 @@ Result<Fd> open_append(const std::string& path);
 Result<> write_all(int fd, std::string_view text, std::string_view object);
 // Reads an open descriptor from its start to its end, at most max_bytes.
 Result<std::string> read_all(int fd, std::string_view object, std::size_t max_bytes = kSmallFileBytes);
-// Writes to a temporary name beside `path` and renames: readers see the old file or the whole new one. What is there and
-// is no file (a device, a pipe) is written to instead.
+// Writes to a temporary name beside `path` and renames: readers see the old file or the whole new one. What is there
+// and is no file (a device, a pipe) is written to instead.
 Result<> replace_file(const std::string& path, std::string_view text);
 
 } // namespace hotset

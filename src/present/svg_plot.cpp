@@ -218,7 +218,8 @@ std::string plot_svg(std::string_view title, std::span<const Chart> charts, std:
       width, height, xml_text(title), kStyle);
   for (std::size_t i = 0; i < charts.size(); ++i) {
     const std::size_t row = i / columns, column = i % columns;
-    svg += Canvas(charts[i], kWidth * static_cast<double>(column), kHeading + kHeight * static_cast<double>(row)).draw();
+    svg +=
+        Canvas(charts[i], kWidth * static_cast<double>(column), kHeading + kHeight * static_cast<double>(row)).draw();
   }
   return svg + "</svg>\n";
 }
