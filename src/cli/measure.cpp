@@ -70,7 +70,8 @@ Result<Schedule> schedule_of(const MeasureOptions& options) {
 }
 
 Result<MeterOptions> meter_options(const MeasureOptions& options, const Schedule& schedule) {
-  MeterOptions meter{.window = schedule.window, .relative = options.relative};
+  MeterOptions meter{
+      .window = schedule.window, .relative = options.relative, .snapshot = schedule.mode == Mode::snapshot};
   HOTSET_TRY(meter.budget, parse_share(options.budget));
   HOTSET_TRY(meter.error, parse_share(options.error));
   return meter;

@@ -32,7 +32,8 @@ Result<OpenedMeter> open_meter(std::string_view name, const Files& files, const 
                                const MeterOptions& options) {
   std::vector<MethodRefusal> refusals;
   for (const Method& method : kMethods) {
-    if (name != method.name && !(name == "auto" && method.automatic)) continue;
+    const bool candidate = name == "auto" && method.automatic && (method.snapshots || !options.snapshot);
+    if (name != method.name && !candidate) continue;
     Result<std::unique_ptr<Meter>> meter = method.open(files, target, clock, options);
     if (meter) return OpenedMeter{&method, *std::move(meter), std::move(refusals)};
     refusals.push_back({&method, std::move(meter).error()});

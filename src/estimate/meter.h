@@ -36,6 +36,7 @@ struct MeterOptions {
   double error = 0.01;   // half-width of the interval to aim for: a share of the RSS …
   bool relative = false; // … or of the working set that the window before showed
   double confidence = 0.95;
+  bool snapshot = false; // readings without a window are wanted: of "auto" only methods that have them
 };
 
 struct Method {
