@@ -76,13 +76,15 @@ TEST_F(Estimate, prints_a_record_of_the_schema_each_interval) {
 
 TEST_F(Estimate, shows_the_measured_truth_beside_when_asked_to_verify) {
   RunResult run =
-      run_hotset({"estimate", "--model", model(), "--interval", "100ms", "--count", "2", "--verify", "--json", "--",
+      run_hotset({"estimate", "--model", model(), "--interval", "100ms", "--count", "5", "--verify", "--json", "--",
                   HOTSET_BINARY, "workload", "array", "--elements", "2^18", "--fresh", "--mmap-threshold", "128KiB"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
+  std::uint64_t most = 0;
   for (const nlohmann::json& line : run.json_lines()) {
     EXPECT_GT(line["verify"]["bytes"], 0);
-    EXPECT_EQ(line["verify"]["truth_bytes"], 1 << 20) << "the workload's own record: 2^18 integers";
+    most = std::max(most, line["verify"]["truth_bytes"].get<std::uint64_t>());
   }
+  EXPECT_EQ(most, 257 * 4096U) << "the workload's own record: 2^18 integers behind the allocator's 16 bytes";
 }
 
 TEST_F(Estimate, says_that_faults_cannot_see_a_steady_state) {

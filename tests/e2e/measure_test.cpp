@@ -22,12 +22,12 @@ std::string pid_of(const Program& program) {
   return fmt::format("{}", program.pid());
 }
 
-// 0 ≤ low ≤ WSS ≤ high ≤ RSS, of this target, by the reference.
+// 0 ≤ low ≤ WSS ≤ high ≤ RSS, of this target, by whatever way this kernel has.
 void expect_estimate(const nlohmann::json& record, pid_t pid) {
   EXPECT_EQ(record.at("schema"), "hotset.estimate/1");
   EXPECT_EQ(record.at("target").at("pid"), pid);
   EXPECT_EQ(record.at("target").at("kind"), "process");
-  EXPECT_EQ(record.at("method"), "reference");
+  EXPECT_THAT(record.at("method").get<std::string>(), ::testing::AnyOf("exact", "sample", "bounds", "reference"));
   std::uint64_t low = record.at("wss").at("low_bytes"), bytes = record.at("wss").at("bytes"),
                 high = record.at("wss").at("high_bytes"), rss = record.at("rss_bytes");
   EXPECT_LE(low, bytes);
@@ -97,7 +97,7 @@ TEST(Measure, python_that_writes_32_mib_of_128_has_about_these) {
                   "while True:\n"
                   "  for i in range(0,32<<20,4096): m[i]=1\n"});
   ASSERT_EQ(python.wait_for_line(), "ready");
-  nlohmann::json record = measured(python, {"1"}).at(0);
+  nlohmann::json record = measured(python, {"1", "--method", "reference"}).at(0);
   EXPECT_GE(record.at("wss").at("bytes"), std::uint64_t{24} << 20) << "the TLB may keep some from being seen";
   EXPECT_LE(record.at("wss").at("bytes"), std::uint64_t{64} << 20);
   EXPECT_GE(record.at("rss_bytes"), std::uint64_t{128} << 20);
@@ -191,7 +191,7 @@ TEST(Measure, interrupt_prints_the_window_so_far) {
 
 TEST(Measure, table_has_a_header_and_its_doubts_below) {
   Program sleep({"sleep", "1000"});
-  RunResult run = run_hotset({"measure", pid_of(sleep), "20ms"});
+  RunResult run = run_hotset({"measure", pid_of(sleep), "20ms", "--method", "reference"});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_THAT(run.out, StartsWith(fmt::format("{} (sleep), method reference\nTIME UTC", sleep.pid())));
   EXPECT_THAT(run.out, HasSubstr("tlb_not_flushed: "));
