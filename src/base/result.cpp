@@ -14,7 +14,11 @@ ErrorCode code_of(int error_number) {
     case ENOENT:
     case ESRCH:
     case ENOTDIR:
+    case ELOOP:
       return ErrorCode::not_found;
+    case EISDIR:
+    case ENAMETOOLONG:
+      return ErrorCode::usage;
     case EPERM:
     case EACCES:
       return ErrorCode::permission;
@@ -41,6 +45,8 @@ std::string_view remedy_of(int error_number) {
       return "make room on that file system";
     case EROFS:
       return "choose a place that can be written";
+    case EISDIR:
+      return "give the name of a file";
     case EMFILE:
       return "raise the limit of open files (ulimit -n)";
     default:

@@ -23,6 +23,12 @@ TEST(Error, from_a_full_disk_is_an_output_error) {
   EXPECT_EQ(errno_error(EACCES, "read", "f").code, ErrorCode::permission);
 }
 
+TEST(Error, from_a_directory_in_the_place_of_a_file_is_the_users_and_has_a_remedy) {
+  Error error = errno_error(EISDIR, "read", "folder");
+  EXPECT_EQ(error.code, ErrorCode::usage);
+  EXPECT_EQ(to_sentence(error), "cannot read folder: Is a directory; give the name of a file");
+}
+
 TEST(Error, within_a_caller_keeps_code_and_remedy_and_makes_the_rest_the_cause) {
   Error inner{ErrorCode::permission, "open", "/x", "denied", "run as root"};
   EXPECT_EQ(to_sentence(within("measure", "process 1", inner)),
