@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/interrupt.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "present/output.h"
 
@@ -53,6 +54,15 @@ int report(const Error& error) {
   return static_cast<int>(error.code);
 }
 
+// CLI11 reads -1 as the largest number of an unsigned option, and what is too large as the largest one.
+void refuse_wrapped_counts(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_type_name().starts_with("UINT"))
+      option->check([](const std::string& text) {
+        return parse_u64(text) ? std::string() : "'" + printable(text) + "' is not a whole number of at least 0";
+      });
+}
+
 // CLI11 ends parsing with an exception for --help and --version too; their text is a result like any other.
 int answer(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream text;
@@ -84,6 +94,7 @@ int run(int argc, char** argv) {
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     declared.push_back({sub, command.declare(*sub, tail)});
+    refuse_wrapped_counts(*sub);
   }
 
   try {

@@ -86,8 +86,9 @@ bool is_recorded(const std::string& path, const Suite& suite) {
 
 Result<int> record_suite(const Options& options, const Tail& tail) {
   HOTSET_TRY(const Suite* suite, find_suite(options.suite));
-  if (!tail.empty())
-    return fail(ErrorCode::usage, "record", "a suite", "it has its own targets", "leave the command out");
+  if (!tail.empty() || !options.target.pid_text.empty() || !options.target.comm.empty())
+    return fail(ErrorCode::usage, "record", "a suite", "a target is named, and a suite brings its own",
+                "leave out the target, or --suite");
   if (options.out.empty())
     return fail(ErrorCode::usage, "record", "a suite", "no directory is named", "add --out DIRECTORY");
   if (::mkdir(options.out.c_str(), 0755) != 0 && errno != EEXIST) {

@@ -28,5 +28,15 @@ TEST(CommandLine, works_with_its_standard_input_closed) {
   EXPECT_EQ(run_hotset({"--version"}, {.close_input = true}).exit_code, 0);
 }
 
+TEST(CommandLine, takes_no_negative_number_for_a_count) {
+  EXPECT_EQ(run_hotset({"record", "1", "--out", "/dev/null", "--samples", "-1"}).exit_code, 2);
+  EXPECT_EQ(run_hotset({"record", "1", "--out", "/dev/null", "--min-value", "99999999999999999999999"}).exit_code, 2);
+  EXPECT_EQ(run_hotset({"estimate", "1", "--model", "none", "--count=-1"}).exit_code, 2);
+}
+
+TEST(CommandLine, takes_no_target_with_a_suite_that_brings_its_own) {
+  EXPECT_EQ(run_hotset({"record", "1", "--suite", "demo", "--out", "/dev/null/suite"}).exit_code, 2);
+}
+
 } // namespace
 } // namespace hotset
