@@ -162,6 +162,16 @@ Census::Subject::Subject(Subject&&) noexcept = default;
 Census::Subject& Census::Subject::operator=(Subject&&) noexcept = default;
 Census::Subject::~Subject() = default;
 
+namespace {
+
+// The first number of statm is the size in pages, 0 once the memory is given back.
+bool has_memory(pid_t pid) {
+  Result<std::string> pages = Files().read(fmt::format("/proc/{}/statm", pid));
+  return pages && !pages->empty() && !pages->starts_with("0 ");
+}
+
+} // namespace
+
 bool Census::Subject::alive() const {
   pollfd ended{pidfd_.get(), POLLIN, 0};
   return ::poll(&ended, 1, 0) == 0;
@@ -277,6 +287,11 @@ Result<Snapshot> Census::walk(const Subject& subject, const Visit* visit) {
     next = bss.next_at;
   } while (next != 0);
   snapshot.end = state_->clock->now();
+  // A process of which nothing is shown has given its memory back on its way out, or is hidden from us: only the first
+  // has ended.
+  if (bss.mappings == 0 && !bss.filtered && has_memory(subject.pid()))
+    return fail(ErrorCode::unsupported, "read the page tables of", fmt::format("process {}", subject.pid()),
+                "it has memory, but the kernel's iterator shows none of it", "try --method reference");
   if (bss.mappings == 0 && !bss.filtered)
     return fail(ErrorCode::gone, "read", fmt::format("process {}", subject.pid()), "it ended, or has no memory");
   if (!subject.alive()) return fail(ErrorCode::gone, "read", fmt::format("process {}", subject.pid()), "it ended");
