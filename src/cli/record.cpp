@@ -75,6 +75,8 @@ Result<int> record_target(const Options& options, const Tail& tail) {
   HOTSET_TRY(RecordOptions record, record_options(options));
   HOTSET_TRY(RecordSummary summary, record_one(spec, record, ""));
   HOTSET_CHECK(print(options, summary));
+  // A command of ours ends when its work is done; a process that was there before should have outlived the recording.
+  if (summary.end == RecordEnd::target_ended && tail.empty()) return static_cast<int>(ErrorCode::gone);
   return summary.rows > 0 ? 0 : 128 + interrupt_signal();
 }
 

@@ -97,6 +97,15 @@ TEST_F(Record, of_a_target_that_ends_keeps_its_rows_and_says_so) {
   EXPECT_GT(rows_in(scratch_ / "e.csv"), 0U);
 }
 
+TEST_F(Record, of_a_process_that_ends_before_its_time_exits_8_and_keeps_its_rows) {
+  Program workload({HOTSET_BINARY, "workload", "sequential", "--rss", "4MiB", "--seconds", "0.5"});
+  workload.wait_for_line();
+  RunResult run =
+      run_hotset({"record", std::to_string(workload.pid()), "--out", scratch_ / "g.csv", "--interval", "10ms"});
+  EXPECT_EQ(run.exit_code, 8) << run.err;
+  EXPECT_GT(rows_in(scratch_ / "g.csv"), 0U);
+}
+
 TEST_F(Record, of_a_command_that_ends_at_once_is_an_error_of_its_own) {
   RunResult run = run_hotset({"record", "--out", scratch_ / "x.csv", "--", "true"});
   EXPECT_EQ(run.exit_code, 8) << run.err;
