@@ -30,6 +30,14 @@ WorkingSet working_set(const Prediction& prediction, const ModelInfo& info, std:
 
 } // namespace
 
+std::optional<Flag> cut_flag(double predicted_bytes, std::uint64_t rss) {
+  double rounded = std::round(predicted_bytes) + 0.0; // never "-0"
+  if (rounded > 0 && rounded <= static_cast<double>(rss)) return std::nullopt;
+  return Flag{"prediction_cut", fmt::format("the model said {:.0f} bytes, and was cut to what can be: nothing to "
+                                            "all resident memory",
+                                            rounded)};
+}
+
 Result<Estimate> LiveEstimator::estimate(const Observation& seen, const FaultLosses& losses, Nanoseconds wall,
                                          const Cost& cost) {
   const Row& row = seen.row;
@@ -85,6 +93,7 @@ std::vector<Flag> LiveEstimator::reasons_for_doubt(const Row& row, const Predict
   if (!prediction.low_bytes)
     flags.push_back({"interval_uncalibrated",
                      "too few data sets to calibrate an interval: the bounds are nothing and all resident memory"});
+  if (std::optional<Flag> cut = cut_flag(prediction.bytes, row.rss_bytes)) flags.push_back(*std::move(cut));
   if (lost > 0) flags.push_back({"faults_lost", fmt::format("{} faults were not counted", lost)});
   return flags;
 }

@@ -19,6 +19,10 @@
 
 namespace hotset {
 
+// Why the estimate is not what the model said: it said nothing or less, or more than is resident. A working set of zero
+// bytes is then the edge of what can be, and no measurement.
+std::optional<Flag> cut_flag(double predicted_bytes, std::uint64_t rss);
+
 class LiveEstimator {
  public:
   // `window` is the longest asked for. `hook` is the one that counts now: another one than the model's data came from

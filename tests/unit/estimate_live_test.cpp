@@ -76,5 +76,23 @@ TEST_F(LiveEstimate, counted_by_another_hook_than_the_models_says_so) {
   EXPECT_THAT(estimate(9, 1 << 20), HasFlag("hook_differs"));
 }
 
+TEST(CutFlag, is_absent_where_the_model_says_what_can_be) {
+  EXPECT_FALSE(cut_flag(4096, 8192));
+  EXPECT_FALSE(cut_flag(8192, 8192));
+}
+
+TEST(CutFlag, tells_that_a_zero_is_no_measurement) {
+  for (double said : {0.0, 0.3, -5000.0}) {
+    std::optional<Flag> flag = cut_flag(said, 8192);
+    ASSERT_TRUE(flag) << said;
+    EXPECT_EQ(flag->code, "prediction_cut");
+  }
+  EXPECT_NE(cut_flag(-5000, 8192)->text.find("-5000 bytes"), std::string::npos);
+}
+
+TEST(CutFlag, tells_that_more_than_is_resident_was_cut) {
+  EXPECT_TRUE(cut_flag(8193, 8192));
+}
+
 } // namespace
 } // namespace hotset
