@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,6 +157,34 @@ def judge_kernel_tests(kernel: Kernel, run: GuestRun, _: JobResult) -> Iterator[
         yield held(f"the automatic hook is {wanted}", hook == wanted, f"it is {hook}")
 
 
+def judge_published(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Check]:
+    """The path from fault to estimate carries data, all of it from the published hook. How good the model is says
+    nothing here, where the processor is emulated."""
+    job, hook = run.jobs["published"], expected.PUBLISHED_HOOK
+    records = [json.loads(line) for line in job.text("records.jsonl").splitlines()]
+    yield held("published: 5 data sets were recorded", len(records) == 5, f"{len(records)} were")
+    for r in records:
+        whole = r["hook"] == hook and r["end"] == "complete" and r["samples"] == 24
+        yield held(f"published: {r['path']} is whole and counts faults", whole and r["faults"] > 0, json.dumps(r))
+        lost = {name: n for name, n in r["losses"].items() if n and name != "below_min_value"}
+        yield held(f"published: {r['path']} lost nothing", not lost, json.dumps(lost))
+    model = json.loads(job.text("train.json"))["model"]
+    trained = model["hook"] == hook and model["train_rows"] > 0 and model["datasets"] == 5
+    yield held("published: the model was trained on them", trained, json.dumps(model))
+    methods = json.loads(job.text("evaluation.json"))["scores"][0]["methods"]
+    baselines = {"model", "rss", "last_label", "training_mean"} <= set(methods)
+    yield held("published: the evaluation has model and baselines", baselines, ", ".join(methods))
+    estimates = [json.loads(line) for line in job.text("estimates.jsonl").splitlines()]
+    yield held("published: 5 estimates came", len(estimates) == 5, f"{len(estimates)} came")
+    for e in estimates:
+        wss = e["wss"]
+        sound = 0 <= wss["low_bytes"] <= wss["bytes"] <= wss["high_bytes"] <= e["rss_bytes"]
+        # Five small data sets make a poor model, which may say less than nothing; it must not say so silently.
+        sound = sound and (wss["bytes"] > 0 or "prediction_cut" in [f["code"] for f in e["flags"]])
+        counted = e["faults"]["hook"] == hook and e["faults"]["count"] > 0 and e["verify"]["bytes"] is not None
+        yield held("published: an estimate lies within its bounds, beside a measured one", sound and counted, json.dumps(e))
+
+
 DMESG_TROUBLE = re.compile(
     r"WARNING:|BUG:|Oops|Call Trace|general protection|Kernel panic|soft lockup|hung_task|blocked for more than|"
     r"self-detected stall|detected stalls|UBSAN|KASAN|segfault at|traps: "
@@ -179,6 +208,7 @@ JUDGES = {
     "verifier": judge_verifier,
     "doctor": judge_doctor,
     "kernel-tests": judge_kernel_tests,
+    "published": judge_published,
     "dmesg": judge_dmesg,
 }
 
@@ -204,8 +234,9 @@ def judge(kernel: Kernel, run: GuestRun, jobs: list[str], evidence: JobResult) -
 
 
 def save_job_files(run: GuestRun, folder: Path) -> None:
-    """For whoever looks into a failure."""
+    """For whoever looks into a failure; what an earlier run left is removed."""
     for job in run.jobs.values():
+        shutil.rmtree(folder / job.name, ignore_errors=True)
         for name, data in job.files.items():
             target = folder / job.name / name
             target.parent.mkdir(parents=True, exist_ok=True)

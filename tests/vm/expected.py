@@ -37,6 +37,7 @@ AUTOMATIC_HOOK = {
     "6.12": "fexit:handle_mm_fault",
     "sid": "kprobe:handle_mm_fault",
 }
+PUBLISHED_HOOK = "kprobe:handle_mm_fault"
 FULLY_PREEMPTIBLE_HOOK = "kprobe:handle_mm_fault"  # in the configuration preempt-full
 
 

@@ -35,7 +35,7 @@ BUILD = TOP / "build"
 CACHE = BUILD / "vm"
 
 # Seconds a job may take in a guest: several times what it takes on an idle machine.
-JOBS = {"probe": 60, "evidence": 60, "verifier": 60, "doctor": 60, "kernel-tests": 600, "dmesg": 20}
+JOBS = {"probe": 60, "evidence": 60, "verifier": 60, "doctor": 60, "published": 120, "kernel-tests": 600, "dmesg": 20}
 MODULES = ["zram", "loop"]  # for tests that need swap or a file system of their own
 
 
@@ -56,7 +56,7 @@ class Boot:
 BRIEF = "-Each/FaultHook.*fentry:Each/FaultHook.*kprobe*:Each/FaultHook.*raw_tp:Each/FaultHook.*tracepoint"
 
 BOOTS = (
-    Boot("default", ("probe", "evidence", "verifier", "doctor", "kernel-tests", "dmesg")),
+    Boot("default", ("probe", "evidence", "verifier", "doctor", "published", "kernel-tests", "dmesg")),
     Boot("cpus+paging4+thp-never+preempt-full+lsm-bpf", ("probe", "doctor", "kernel-tests", "dmesg"), gtest_filter=BRIEF),
     Boot("cgroup1+thp-always+lsm-off", ("probe", "doctor", "dmesg")),
 )
