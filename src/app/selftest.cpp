@@ -29,7 +29,7 @@ double median(std::vector<double> values) {
 }
 
 double pages(std::uint64_t bytes) {
-  return static_cast<double>(bytes / page_bytes());
+  return static_cast<double>(bytes) / static_cast<double>(page_bytes());
 }
 
 struct Sums {
