@@ -156,7 +156,7 @@ TEST_F(Learning, refuses_data_sets_that_are_none) {
     expect_refusal(evaluate({}, {data_[1], bad}), 6, says);
   }
   expect_refusal(train({"--out", model_}, {(directory_ / "none").string()}), 3, "No such file");
-  expect_refusal(train({"--out", model_}, {directory_.string()}), 1, "directory");
+  expect_refusal(train({"--out", model_}, {directory_.string()}), 2, "give the name of a file");
 }
 
 TEST_F(Learning, takes_what_a_killed_recorder_left_and_says_so) {
