@@ -59,6 +59,9 @@ cat <<EOF
 Step 4 says for each way of allocating whether the working set of a process that the model has not seen can be told from
 what costs almost nothing to collect, and whether repeating the last measurement would have done better.
 
+MEASURED is the traditional method, which is what the model learned from; TRUTH is the workload's own record of its
+array. Where the two differ widely, pages stayed in the processor's TLB, where the traditional method cannot see them.
+
 Page faults show first touches and growth, not reuse. The array of step 6 is written from end to end all the time, and
 its fault count is zero: the flag "steady_state" marks such windows. Fault count and window length alone (preset paper)
 cannot tell how large it is; preset full adds what the faults since the start, the resident memory and the CPU time say.

@@ -11,7 +11,7 @@ namespace hotset {
 namespace {
 
 constexpr std::size_t kFaultColumns = 10;
-constexpr std::size_t kVerifyColumns = 20; // measured, error
+constexpr std::size_t kVerifyColumns = 31; // measured, error, the workload's own record
 
 std::size_t extra_columns(bool verified) {
   return kFaultColumns + (verified ? kVerifyColumns : 0);
@@ -34,7 +34,7 @@ LiveTable::LiveTable(Style style, bool verified, std::size_t width)
 
 std::string LiveTable::header() const {
   std::string line = table_.header() + fmt::format("{:>{}}", "FAULTS", kFaultColumns);
-  if (verified_) line += fmt::format("{:>11}{:>9}", "MEASURED", "ERROR");
+  if (verified_) line += fmt::format("{:>11}{:>9}{:>11}", "MEASURED", "ERROR", "TRUTH");
   return line;
 }
 
@@ -43,7 +43,9 @@ std::string LiveTable::row(const Estimate& estimate) {
   std::string line = table_.row(estimate) + fmt::format("{:>{}}", estimate.faults->count, kFaultColumns);
   if (!estimate.verify) return line;
   error_sum_bytes_ += std::abs(error_bytes(estimate));
-  return line + fmt::format("{:>11}{:>9}", human_bytes(estimate.verify->bytes), relative_error(estimate));
+  const std::optional<std::uint64_t>& truth = estimate.verify->truth_bytes;
+  return line + fmt::format("{:>11}{:>9}{:>11}", human_bytes(estimate.verify->bytes), relative_error(estimate),
+                            truth ? human_bytes(*truth) : "?");
 }
 
 std::vector<std::string> LiveTable::notes() const {

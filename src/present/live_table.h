@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live estimates from page faults as a table: the columns of any estimate, and behind them the faults that it was made
-// from and, when it was verified, what was measured of the same window and how far off it is.
+// from and, when it was verified, what was measured of the same window, how far off that is, and the target's own
+// record (workloads write down what they touch; of other targets the truth is not known).
 #pragma once
 
 #include <string>
