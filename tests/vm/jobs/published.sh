@@ -9,8 +9,8 @@ for power in 16 17 18 19 20; do
 	hotset record --hook $hook --samples 24 --interval 100ms --json --out "2^$power.csv" -- \
 		$target --elements "$((1 << power))" >>records.jsonl 2>>stderr
 done
-hotset train --preset paper --json --out model *.csv >train.json
-hotset evaluate --model model --json *.csv >evaluation.json
+hotset train --preset paper --json --out model ./*.csv >train.json
+hotset evaluate --model model --json ./*.csv >evaluation.json
 # shellcheck disable=SC2086
 hotset estimate --hook $hook --model model --interval 200ms --count 5 --verify --json -- \
 	$target --elements 400000 >estimates.jsonl
