@@ -4,14 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
 #include <cstring>
-#include <limits>
 
 #include "base/units.h"
 #include "fault.skel.h"
+#include "kernel/time_namespace.h"
 
 namespace hotset {
 namespace {
@@ -23,11 +21,6 @@ constexpr ino_t kInitialPidNamespace = 0xEFFFFFFC;
 bool has_ring_buffer() {
   LibbpfLog quiet;
   return libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, nullptr) == 1;
-}
-
-std::int64_t boot_offset() {
-  Result<std::string> text = Files().read("/proc/self/timens_offsets"); // Linux 5.6, with CONFIG_TIME_NS
-  return text ? parse_boot_offset(*text) : 0;
 }
 
 // Masked up to and with the NUL, for what stands behind it in the kernel is left over from earlier names.
@@ -48,7 +41,7 @@ void configure(fault_bpf& object, const FaultOptions& options, bool perf_buffer)
   }
   if (filter.kind == FaultFilter::Kind::comm) set_comm_filter(object, filter.comm);
   object.rodata->pid_namespace = nested_pid_namespace();
-  object.rodata->boot_offset_ns = boot_offset();
+  object.rodata->boot_offset_ns = time_offset(Files(), "boottime").count();
   object.rodata->pace_us =
       static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::microseconds>(options.pace).count());
   object.rodata->use_perf_buffer = perf_buffer;
@@ -112,28 +105,6 @@ std::uint32_t nested_pid_namespace() {
   struct stat own{};
   if (::stat("/proc/self/ns/pid", &own) != 0 || own.st_ino == kInitialPidNamespace) return 0;
   return static_cast<std::uint32_t>(own.st_ino);
-}
-
-std::int64_t parse_boot_offset(std::string_view text) {
-  constexpr std::string_view kField = "boottime";
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  std::size_t at = text.find(kField);
-  if (at == std::string_view::npos) return 0;
-  const char* next = text.data() + at + kField.size();
-  const char* end = text.data() + text.size();
-  std::array<std::int64_t, 2> parts{}; // seconds and nanoseconds
-  for (std::int64_t& part : parts) {
-    while (next < end && (*next == ' ' || *next == '\t'))
-      ++next;
-    auto [stop, error] = std::from_chars(next, end, part);
-    if (error != std::errc()) return 0;
-    next = stop;
-  }
-  auto [seconds, nanoseconds] = parts;
-  // The kernel allows no more (KTIME_SEC_MAX / 2), so more is not the kernel's.
-  constexpr std::int64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / kSecond / 2;
-  if (seconds < -kMostSeconds || seconds > kMostSeconds || nanoseconds < 0 || nanoseconds >= kSecond) return 0;
-  return seconds * kSecond + nanoseconds;
 }
 
 } // namespace hotset

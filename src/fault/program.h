@@ -45,8 +45,5 @@ class FaultProgram {
 
 // The inode of our PID namespace, 0 when it is the initial one, in which the kernel's own numbers are right.
 std::uint32_t nested_pid_namespace();
-// What our time namespace adds to CLOCK_BOOTTIME, in ns. From text like "monotonic 0 0\nboottime 86400 0\n"
-// (/proc/self/timens_offsets); 0 when there is no such line.
-std::int64_t parse_boot_offset(std::string_view text);
 
 } // namespace hotset

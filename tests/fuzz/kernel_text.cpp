@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "fault/program.h"
 #include "kernel/bpf_error.h"
 #include "kernel/security.h"
+#include "kernel/time_namespace.h"
 #include "require.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     letters += name.size();
   }
   REQUIRE(letters <= text.size());
-  REQUIRE(parse_boot_offset("") == 0);
-  (void)parse_boot_offset(text);
+  REQUIRE(parse_time_offset("", "boottime") == Nanoseconds::zero());
+  (void)parse_time_offset(text, "boottime");
 
   REQUIRE(verifier_reason(text).find('\n') == std::string::npos);
   Error error = bpf_error(number, "load", "a program", text, Privileges());

@@ -88,17 +88,5 @@ TEST(FaultDifferences, take_a_pid_that_is_used_again_for_another_process) {
   EXPECT_EQ(faults[0].faults, 3U);
 }
 
-TEST(BootOffset, is_read_from_the_time_namespace) {
-  EXPECT_EQ(parse_boot_offset("monotonic           0         0\nboottime       86400         5\n"), 86'400'000'000'005);
-  EXPECT_EQ(parse_boot_offset("monotonic 0 0\nboottime -1 500000000\n"), -500'000'000);
-}
-
-TEST(BootOffset, is_zero_without_one) {
-  EXPECT_EQ(parse_boot_offset(""), 0);
-  EXPECT_EQ(parse_boot_offset("boottime x"), 0);
-  EXPECT_EQ(parse_boot_offset("boottime 555555555555 0"), 0); // more than the kernel allows, or 64 bits of ns hold
-  EXPECT_EQ(parse_boot_offset("boottime 1 -1"), 0);
-}
-
 } // namespace
 } // namespace hotset
