@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,15 @@ struct CompiledPolicy {
   std::unique_ptr<policy_image> image;
   Policy policy; // its rules are those of the image, by index: names, lines, paths of cgroups
 };
+
+// The number of a user by name; nothing when there is no such user.
+using Users = std::function<Result<std::optional<std::uint32_t>>(const std::string& name)>;
+// What the system's user database says (getpwnam_r).
+Users system_users();
+
+// Errors (bad_data): a user that does not exist, and a policy that is too large, which names the rule where it became
+// so.
+Result<CompiledPolicy> compile_policy(Policy policy, const Users& users = system_users());
 
 // A question to a policy. Who asks need not tell all of the subject: what is absent meets no condition.
 struct PolicyQuery {
