@@ -7,6 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/fd.h"
 #include "kernel/tracepoint.h"
 
@@ -52,11 +55,23 @@ Result<> attach_tracepoint(Attachment& attachment, bpf_program* program, const H
   return hold_perf_event(attachment, program, std::move(event), hook);
 }
 
+struct SoftwareEvent {
+  std::string_view name; // as perf(1) has it
+  std::uint64_t config;
+};
+constexpr std::array kSoftwareEvents{
+    SoftwareEvent{"page-faults", PERF_COUNT_SW_PAGE_FAULTS},
+    SoftwareEvent{"major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+};
+
 // A software event counts per CPU. The possible CPUs are tried, and those that are offline passed over.
 Result<> attach_software_event(Attachment& attachment, bpf_program* program, const Hook& hook) {
+  const auto* software = std::ranges::find(kSoftwareEvents, hook.target, &SoftwareEvent::name);
+  if (software == kSoftwareEvents.end())
+    return fail(ErrorCode::internal, "attach to", std::string(hook.name), "there is no such software event");
   perf_event_attr attributes{};
   attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
+  attributes.config = software->config;
   attributes.sample_period = 1;
   int cpus = libbpf_num_possible_cpus();
   for (int cpu = 0; cpu < cpus; ++cpu) {
@@ -70,10 +85,11 @@ Result<> attach_software_event(Attachment& attachment, bpf_program* program, con
 
 } // namespace
 
-void choose_program(bpf_object& object, std::string_view wanted) {
+void choose_programs(bpf_object& object, std::span<const std::string_view> wanted) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, &object) {
-    bpf_program__set_autoload(program, bpf_program__name(program) == wanted);
+    bool chosen = std::ranges::find(wanted, std::string_view(bpf_program__name(program))) != wanted.end();
+    bpf_program__set_autoload(program, chosen);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,15 +44,15 @@ Result<Skeleton<S>> open_skeleton(std::string_view name) {
   return Skeleton<S>(skeleton);
 }
 
-// Sets the program of that name to be loaded, and no other.
-void choose_program(bpf_object& object, std::string_view program);
+// Sets the programs of these names to be loaded, and no other.
+void choose_programs(bpf_object& object, std::span<const std::string_view> programs);
 // Loads into the kernel the programs and maps that are set to be loaded. From then on the skeleton's global variables
 // (`bss`, `data`) are the kernel's; loading the bare bpf_object would leave them a copy that nobody sees.
 Result<> load_skeleton(bpf_object_skeleton& skeleton, std::string_view name);
 // Both, on a generated skeleton.
 template <class S>
 Result<> load_only(S& object, std::string_view program, std::string_view name) {
-  choose_program(*object.obj, program);
+  choose_programs(*object.obj, {&program, 1});
   return load_skeleton(*object.skeleton, name);
 }
 
