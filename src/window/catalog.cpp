@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "window/catalog.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <memory>
+#include <optional>
+
+#include "base/mounts.h"
+#include "base/units.h"
+
+namespace hotset {
+namespace {
+
+constexpr std::string_view kSeeList = "hotset window --list shows what there is";
+constexpr std::string_view kMount = "mount -t bpf bpf /sys/fs/bpf";
+
+std::string quoted(std::string_view what) {
+  return fmt::format("'{}'", printable(what));
+}
+
+std::unexpected<Error> no_rights(std::string operation, std::string object) {
+  return fail(ErrorCode::permission, std::move(operation), std::move(object),
+              "the kernel shows loaded maps to CAP_SYS_ADMIN alone", "run as root");
+}
+
+using Types = std::unique_ptr<btf, decltype(&btf__free)>;
+
+Types types_of(std::uint32_t btf_id) {
+  return {btf_id == 0 ? nullptr : btf__load_from_kernel_by_id(btf_id), btf__free};
+}
+
+std::string structure_name(const btf& types, std::uint32_t id) {
+  const btf_type* type = btf__type_by_id(&types, id);
+  return type != nullptr && btf_is_struct(type) ? btf__name_by_offset(&types, type->name_off) : "";
+}
+
+// Nothing in the map itself says so, but the map with the header is loaded from the same object: it has the same types.
+Fd find_meta(const WindowMap& window) {
+  const std::string name = window.type.name + "_meta";
+  for (std::uint32_t id = 0; bpf_map_get_next_id(id, &id) == 0;) {
+    Fd map(bpf_map_get_fd_by_id(id));
+    bpf_map_info info{};
+    std::uint32_t size = sizeof(info);
+    if (map && bpf_obj_get_info_by_fd(map.get(), &info, &size) == 0 && info.btf_id == window.btf_id &&
+        name == info.name)
+      return map;
+  }
+  return {};
+}
+
+// Where a path should be a pin and is none: a missing mount is the usual reason.
+std::unexpected<Error> no_such_pin(const Files& files, const std::string& path) {
+  Result<std::vector<Mount>> mounts = read_mounts(files);
+  bool mounted = mounts && find_mount(*mounts, "bpf") != nullptr;
+  if (!mounted)
+    return fail(ErrorCode::not_found, "open the pin", printable(path), "no BPF file system is mounted",
+                fmt::format("mount it ({}) and pin the map there", kMount));
+  return fail(ErrorCode::not_found, "open the pin", printable(path), "there is no such file", std::string(kSeeList));
+}
+
+bool is_map(const Fd& fd) {
+  std::array<char, PATH_MAX> target{};
+  ssize_t length = ::readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(), target.data(), target.size());
+  return length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == "anon_inode:bpf-map";
+}
+
+Result<WindowMap> open_pin(const Files& files, const std::string& path) {
+  struct statfs system{};
+  if (::statfs(path.c_str(), &system) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return no_such_pin(files, path);
+    return fail(errno_error(errno, "open the pin", printable(path)));
+  }
+  if (system.f_type != BPF_FS_MAGIC)
+    return fail(ErrorCode::bad_data, "open the pin", printable(path), "it lies in no BPF file system, so it is no pin",
+                "name a pinned map, or a window that hotset window --list shows");
+  Fd fd(bpf_obj_get(path.c_str()));
+  if (!fd) return fail(errno_error(errno, "open the pin", printable(path)));
+  if (!is_map(fd))
+    return fail(ErrorCode::bad_data, "read as a window", printable(path), "it is the pin of a program or a link",
+                "name the pin of the map");
+  return open_window(std::move(fd), printable(path));
+}
+
+// A folder stands for the one window that is pinned in it.
+Result<WindowMap> open_folder(const Files& files, const std::string& path) {
+  HOTSET_TRY(std::vector<std::string> names, files.list(path));
+  std::vector<WindowMap> windows;
+  std::vector<std::string> pins;
+  for (const std::string& name : names) {
+    std::string pin = fmt::format("{}/{}", path, name);
+    Result<WindowMap> window = open_pin(files, pin);
+    if (!window || window->keyed()) continue;
+    pins.push_back(printable(pin));
+    windows.push_back(*std::move(window));
+  }
+  if (windows.empty())
+    return fail(ErrorCode::not_found, "find a window in", printable(path), "no window is pinned there",
+                std::string(kSeeList));
+  if (windows.size() > 1)
+    return fail(ErrorCode::usage, "choose a window in", printable(path),
+                fmt::format("there are several: {}", fmt::join(pins, ", ")), "name one of them");
+  return std::move(windows.front());
+}
+
+Result<WindowMap> open_id(std::uint32_t id) {
+  Fd fd(bpf_map_get_fd_by_id(id));
+  if (fd) return open_window(std::move(fd), fmt::format("map {}", id));
+  if (errno == ENOENT)
+    return fail(ErrorCode::not_found, "open", fmt::format("map {}", id), "no map of that number is loaded",
+                std::string(kSeeList));
+  if (errno == EPERM) return no_rights("open", fmt::format("map {}", id));
+  return fail(errno_error(errno, "open", fmt::format("map {}", id)));
+}
+
+// Calls `use` with each loaded map.
+template <class Use>
+Result<> each_map(const Use& use) {
+  for (std::uint32_t id = 0;;) {
+    if (bpf_map_get_next_id(id, &id) != 0) {
+      if (errno == ENOENT) return {};
+      if (errno == EPERM) return no_rights("list", "the loaded maps");
+      return fail(errno_error(errno, "list", "the loaded maps"));
+    }
+    Fd fd(bpf_map_get_fd_by_id(id));
+    if (fd) use(std::move(fd), id); // else it has just gone
+  }
+}
+
+Result<WindowMap> open_name(std::string_view name) {
+  std::vector<WindowMap> found;
+  std::optional<Error> other;
+  name = name.substr(0, BPF_OBJ_NAME_LEN - 1); // as the kernel cuts it
+  HOTSET_CHECK(each_map([&](Fd fd, std::uint32_t id) {
+    bpf_map_info info{};
+    std::uint32_t size = sizeof(info);
+    if (bpf_obj_get_info_by_fd(fd.get(), &info, &size) != 0) return;
+    if (name != info.name) return;
+    Result<WindowMap> window = open_window(std::move(fd), fmt::format("map {}", id));
+    if (window)
+      found.push_back(*std::move(window));
+    else
+      other = std::move(window).error();
+  }));
+  if (found.size() == 1) return std::move(found.front());
+  if (found.empty() && other) return fail(*std::move(other));
+  if (found.empty())
+    return fail(ErrorCode::not_found, "find the window", quoted(name), "no loaded map has that name",
+                std::string(kSeeList));
+  std::vector<std::uint32_t> ids;
+  ids.reserve(found.size());
+  for (const WindowMap& window : found)
+    ids.push_back(window.id);
+  return fail(ErrorCode::usage, "choose the window", quoted(name),
+              fmt::format("maps {} all have that name", fmt::join(ids, ", ")), "name one by its number");
+}
+
+} // namespace
+
+bool WindowMap::per_cpu() const {
+  return kind == BPF_MAP_TYPE_PERCPU_ARRAY || kind == BPF_MAP_TYPE_PERCPU_HASH || kind == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}
+
+bool WindowMap::keyed() const {
+  bool array = kind == BPF_MAP_TYPE_PERCPU_ARRAY || kind == BPF_MAP_TYPE_ARRAY;
+  return !array || (type.layout == WINDOW_STARTS && max_entries > 1);
+}
+
+Result<std::vector<std::vector<std::byte>>> WindowMap::keys() const {
+  std::vector<std::vector<std::byte>> keys;
+  std::vector<std::byte> key(key_bytes);
+  const void* previous = nullptr;
+  // A key that goes away meanwhile would begin the walk anew: no more than the map can hold.
+  while (keys.size() < max_entries && bpf_map_get_next_key(fd.get(), previous, key.data()) == 0) {
+    keys.push_back(key);
+    previous = keys.back().data();
+  }
+  if (keys.size() < max_entries && errno != ENOENT)
+    return fail(errno_error(errno, "read the keys of", fmt::format("map {}", id)));
+  return keys;
+}
+
+Result<WindowMap> open_window(Fd fd, std::string what) {
+  bpf_map_info info{};
+  std::uint32_t size = sizeof(info);
+  if (bpf_obj_get_info_by_fd(fd.get(), &info, &size) != 0) return fail(errno_error(errno, "look at", std::move(what)));
+  if (info.btf_id == 0)
+    return fail(ErrorCode::bad_data, "read as a window", std::move(what), "the map has no type information (BTF)",
+                "compile its program with clang -g, and load it with libbpf");
+  Types types = types_of(info.btf_id);
+  if (!types) return fail(errno_error(errno, "load the type information of", std::move(what)));
+  std::optional<WindowType> type = window_type(*types, info.btf_value_type_id);
+  if (!type)
+    return fail(ErrorCode::bad_data, "read as a window", std::move(what),
+                fmt::format("the values of map {} '{}' are not what WINDOW() of bpf/window.bpf.h declares", info.id,
+                            printable(info.name)),
+                std::string(kSeeList));
+  WindowMap window{.type = *std::move(type),
+                   .fd = std::move(fd),
+                   .meta = {},
+                   .id = info.id,
+                   .name = info.name,
+                   .kind = info.type,
+                   .key_bytes = info.key_size,
+                   .value_bytes = info.value_size,
+                   .max_entries = info.max_entries,
+                   .key_type = structure_name(*types, info.btf_key_type_id),
+                   .btf_id = info.btf_id};
+  if (window.type.layout != WINDOW_PUBLISHED) return window;
+  window.meta = find_meta(window);
+  if (!window.meta)
+    return fail(ErrorCode::not_found, "read as a window", std::move(what),
+                fmt::format("its clock is in the map {}_meta, which is not loaded or not to be seen", window.type.name),
+                "run as root, while its program is loaded");
+  return window;
+}
+
+Result<WindowMap> open_window(const Files& files, std::string_view what) {
+  if (what.find('/') != std::string_view::npos) {
+    std::string path(what);
+    struct stat entry{};
+    bool folder = ::stat(path.c_str(), &entry) == 0 && S_ISDIR(entry.st_mode);
+    return folder ? open_folder(files, path) : open_pin(files, path);
+  }
+  std::optional<std::uint64_t> id = parse_u64(what);
+  if (!id) return open_name(what);
+  if (*id == 0 || *id > UINT32_MAX)
+    return fail(ErrorCode::usage, "open", fmt::format("map {}", quoted(what)), "it is no map's number",
+                "give a number from hotset window --list");
+  return open_id(static_cast<std::uint32_t>(*id));
+}
+
+Result<std::vector<WindowMap>> loaded_windows() {
+  std::vector<WindowMap> windows;
+  HOTSET_CHECK(each_map([&](Fd fd, std::uint32_t id) {
+    Result<WindowMap> window = open_window(std::move(fd), fmt::format("map {}", id));
+    if (window) windows.push_back(*std::move(window));
+  }));
+  return windows;
+}
+
+} // namespace hotset
