@@ -33,6 +33,11 @@ std::size_t terminal_columns(int fd, std::size_t otherwise) {
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
 }
 
+std::size_t terminal_rows(int fd, std::size_t otherwise) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : otherwise;
+}
+
 Style Style::of(int fd) {
   return choose(is_terminal(fd), std::getenv("NO_COLOR"), std::getenv("TERM"));
 }

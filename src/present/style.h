@@ -11,6 +11,8 @@ namespace hotset {
 bool is_terminal(int fd);
 // Columns of the terminal behind `fd`; `otherwise` when it is none or does not say.
 std::size_t terminal_columns(int fd, std::size_t otherwise = 100);
+// Its lines, likewise.
+std::size_t terminal_rows(int fd, std::size_t otherwise = 24);
 
 class Style {
  public:
