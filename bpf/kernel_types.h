@@ -34,6 +34,7 @@ struct pid {
 
 struct task_struct {
 	struct task_struct *group_leader;
+	struct mm_struct *mm;
 	struct pid *thread_pid;
 	__u64 start_boottime;
 	char comm[16];
@@ -63,8 +64,24 @@ struct file {
 	struct inode *f_inode;
 } RELOCATED;
 
+/* The index of a process's VMAs by address (Linux 6.1); bpf/vma.bpf.h walks it. */
+struct maple_tree {
+	void *ma_root;
+} RELOCATED;
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+} RELOCATED;
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+} RELOCATED;
+
 struct mm_struct {
 	void *pgd;
+	struct maple_tree mm_mt;
 } RELOCATED;
 
 struct vm_area_struct {

@@ -23,14 +23,10 @@ bool has_ring_buffer() {
   return libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, nullptr) == 1;
 }
 
-// Masked up to and with the NUL, for what stands behind it in the kernel is left over from earlier names.
 void set_comm_filter(fault_bpf& object, std::string_view comm) {
-  char wanted[FAULT_COMM_BYTES] = {}, mask[FAULT_COMM_BYTES] = {};
-  std::size_t length = std::min<std::size_t>(comm.size(), FAULT_COMM_BYTES - 1);
-  std::copy_n(comm.begin(), length, wanted);
-  std::fill_n(mask, length + 1, '\xff');
-  std::memcpy(object.rodata->filter_comm, wanted, sizeof(wanted));
-  std::memcpy(object.rodata->filter_comm_mask, mask, sizeof(mask));
+  CommFilter filter = comm_filter(comm);
+  std::memcpy(object.rodata->filter_comm, filter.wanted.data(), filter.wanted.size());
+  std::memcpy(object.rodata->filter_comm_mask, filter.mask.data(), filter.mask.size());
 }
 
 void configure(fault_bpf& object, const FaultOptions& options, bool perf_buffer) {
@@ -99,6 +95,14 @@ Result<> try_page_fault_hook(const Hook& hook) {
   options.filter.process.pid = 1;
   HOTSET_TRY(FaultProgram attached, FaultProgram::attach(options, hook));
   return {};
+}
+
+CommFilter comm_filter(std::string_view comm) {
+  CommFilter filter;
+  std::size_t length = std::min<std::size_t>(comm.size(), FAULT_COMM_BYTES - 1);
+  std::copy_n(comm.begin(), length, filter.wanted.begin());
+  std::fill_n(filter.mask.begin(), length + 1, '\xff');
+  return filter;
 }
 
 std::uint32_t nested_pid_namespace() {

@@ -4,7 +4,9 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "base/file.h"
 #include "bpf/fault.h"
@@ -42,6 +44,13 @@ class FaultProgram {
   const Hook* hook_ = nullptr;
   bool perf_buffer_ = false;
 };
+
+// A name as the programs compare it: the bytes of comm that count are those up to and with its NUL, for what stands
+// behind it in the kernel is left over from earlier names.
+struct CommFilter {
+  std::array<char, FAULT_COMM_BYTES> wanted{}, mask{};
+};
+CommFilter comm_filter(std::string_view comm);
 
 // The inode of our PID namespace, 0 when it is the initial one, in which the kernel's own numbers are right.
 std::uint32_t nested_pid_namespace();

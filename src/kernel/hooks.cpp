@@ -35,7 +35,22 @@ constexpr std::array kPageFaultHooks{
     Hook{"perf_event:page-faults", "fault_perf_event", Attach::perf_event, "page-faults", kSoftware, true, false},
 };
 
+// Tracepoints, on every kernel: they alone bring the processor's error code, without which a copy-on-write looks like
+// the first touch of a page, and nothing can interrupt them, so none is missed.
+constexpr std::string_view kException = "exceptions; failed faults (SIGSEGV) count too";
+constexpr std::string_view kMajor = "completed faults with input from disk; only on CPUs that were online at the start";
+
+constexpr std::array kFaultKindHooks{
+    Hook{"raw_tp:page_fault_user", "kinds_user", Attach::raw_tp, "page_fault_user", kException, false, false},
+    Hook{"raw_tp:page_fault_kernel", "kinds_kernel", Attach::raw_tp, "page_fault_kernel", kException, true, false},
+    Hook{"perf_event:major-faults", "kinds_major", Attach::perf_event, "major-faults", kMajor, true, false},
+};
+
 } // namespace
+
+std::span<const Hook> fault_kind_hooks() {
+  return kFaultKindHooks;
+}
 
 std::span<const Hook> page_fault_hooks() {
   return kPageFaultHooks;

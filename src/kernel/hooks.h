@@ -33,6 +33,9 @@ std::vector<const Hook*> page_fault_hook_order(bool preempting_kernel);
 // The row of that name, null when there is none.
 const Hook* find_page_fault_hook(std::string_view name);
 
+// The hooks of "a page fault and its kind". They are no candidates but parts, attached all at once.
+std::span<const Hook> fault_kind_hooks();
+
 // Why a candidate was passed over.
 struct HookRefusal {
   const Hook* hook;

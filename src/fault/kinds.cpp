@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fault/kinds.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/units.h"
+#include "fault/program.h"
+#include "faultkinds.skel.h"
+#include "kernel/time_namespace.h"
+#include "window/start.h"
+
+namespace hotset {
+namespace {
+
+constexpr std::string_view kName = "the program of fault kinds";
+constexpr std::size_t kCounters = 8;
+constexpr std::size_t kWindowWords = WINDOW_WORDS(kCounters);
+
+// The program looks mappings up in the maple tree.
+Result<> check_kernel() {
+  LibbpfLog quiet;
+  std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
+  if (types && btf__find_by_name_kind(types.get(), "maple_tree", BTF_KIND_STRUCT) < 0)
+    return fail(ErrorCode::unsupported, "tell the kinds of page faults", "",
+                "this kernel keeps the mappings of a process in another way than the program reads",
+                "use Linux 6.1 or newer");
+  return {};
+}
+
+Result<> check_room(const FaultKindsOptions& options) {
+  if (options.processes.size() <= options.max_processes && options.max_processes > 0) return {};
+  return fail(ErrorCode::usage, "observe", fmt::format("{} processes", options.processes.size()),
+              fmt::format("there is room for {}", options.max_processes), "make more with --processes");
+}
+
+void configure(faultkinds_bpf& object, const FaultKindsOptions& options, bool processes) {
+  object.rodata->observe_processes = processes;
+  object.rodata->pid_namespace = nested_pid_namespace();
+  object.rodata->boot_offset_ns = time_offset(Files(), "boottime").count();
+  if (!options.comm.empty()) {
+    CommFilter filter = comm_filter(options.comm);
+    std::memcpy(object.rodata->filter_comm, filter.wanted.data(), filter.wanted.size());
+    std::memcpy(object.rodata->filter_comm_mask, filter.mask.data(), filter.mask.size());
+  }
+  bpf_map__set_max_entries(object.maps.processes, options.max_processes);
+  bpf_map__set_autocreate(object.maps.processes, processes);
+}
+
+Result<> load(faultkinds_bpf& object) {
+  std::vector<std::string_view> programs;
+  for (const Hook& hook : fault_kind_hooks())
+    programs.push_back(hook.program);
+  choose_programs(*object.obj, programs);
+  return load_skeleton(*object.skeleton, kName);
+}
+
+// The windows begin now: the host's, those of the named processes, and the one that others begin with.
+Result<> start_windows(faultkinds_bpf& object, const FaultKindsOptions& options, bool processes) {
+  HOTSET_CHECK(start_window({.window = bpf_map__fd(object.maps.faults)}));
+  if (!processes) return {};
+  HOTSET_TRY(KernelTime time, kernel_time());
+  window_header header = window_started(time, WINDOW_STARTS, kCounters, WINDOW_JIFFIES);
+  static_assert(sizeof(object.bss->fresh) == kWindowWords * sizeof(std::uint64_t),
+                "as many counters as the program has");
+  std::memcpy(object.bss->fresh, &header, sizeof(header));
+  for (const ProcessId& process : options.processes) {
+    fault_key key{.start_ticks = process.start_ticks, .tgid = static_cast<std::uint32_t>(process.pid), .zero = 0};
+    if (bpf_map_update_elem(bpf_map__fd(object.maps.processes), &key, object.bss->fresh, BPF_ANY) != 0)
+      return fail(errno_error(errno, "observe", fmt::format("process {}", process.pid)));
+  }
+  return {};
+}
+
+Result<> pin_map(const bpf_map* map, const std::string& path) {
+  if (bpf_obj_pin(bpf_map__fd(map), path.c_str()) == 0) return {};
+  return fail(errno_error(errno, "pin", printable(path)));
+}
+
+// Makes the folder. Only a BPF file system holds pins.
+Result<> make_folder(const std::string& folder) {
+  const std::string parent = std::filesystem::absolute(folder).parent_path().string();
+  struct statfs system{};
+  if (::statfs(parent.c_str(), &system) != 0) return fail(errno_error(errno, "pin in", printable(folder)));
+  if (system.f_type != BPF_FS_MAGIC)
+    return fail(ErrorCode::usage, "pin in", printable(folder),
+                fmt::format("{} lies in no BPF file system", printable(parent)),
+                "mount one (mount -t bpf bpf /sys/fs/bpf) and name a folder there");
+  if (::mkdir(folder.c_str(), 0700) == 0) return {};
+  if (errno == EEXIST)
+    return fail(ErrorCode::usage, "pin in", printable(folder), "it exists already",
+                "name a new folder, or remove that one (rm -r), which ends what is pinned there");
+  return fail(errno_error(errno, "make the folder", printable(folder)));
+}
+
+} // namespace
+
+void DestroyFaultKinds::operator()(faultkinds_bpf* object) const {
+  faultkinds_bpf::destroy(object);
+}
+
+Result<FaultKinds> FaultKinds::attach(const FaultKindsOptions& options) {
+  HOTSET_CHECK(check_kernel());
+  HOTSET_CHECK(check_room(options));
+  HOTSET_TRY(Skeleton<faultkinds_bpf> object, open_skeleton<faultkinds_bpf>(kName));
+  FaultKinds kinds;
+  kinds.object_.reset(object.release());
+  kinds.processes_ = !options.processes.empty() || !options.comm.empty();
+  configure(*kinds.object_, options, kinds.processes_);
+  HOTSET_CHECK(load(*kinds.object_));
+  HOTSET_CHECK(start_windows(*kinds.object_, options, kinds.processes_));
+  for (const Hook& hook : fault_kind_hooks()) {
+    HOTSET_TRY(Attachment attachment, hotset::attach(*kinds.object_->obj, hook));
+    kinds.attachments_.push_back(std::move(attachment));
+  }
+  return kinds;
+}
+
+int FaultKinds::host_fd() const {
+  return bpf_map__fd(object_->maps.faults);
+}
+
+int FaultKinds::processes_fd() const {
+  return processes_ ? bpf_map__fd(object_->maps.processes) : -1;
+}
+
+Result<> FaultKinds::pin(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/'))
+    folder.pop_back();
+  HOTSET_CHECK(make_folder(folder));
+  Result<> pinned = pin_parts(folder);
+  if (!pinned) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    return pinned;
+  }
+  // Destroying a link would switch its event off, pinned or not.
+  for (Attachment& attachment : attachments_)
+    for (auto& link : attachment)
+      bpf_link__disconnect(link.get());
+  return {};
+}
+
+Result<> FaultKinds::pin_parts(const std::string& folder) {
+  HOTSET_CHECK(pin_map(object_->maps.faults, folder + "/faults"));
+  if (processes_) HOTSET_CHECK(pin_map(object_->maps.processes, folder + "/processes"));
+  LibbpfLog log;
+  for (std::size_t i = 0; i < attachments_.size(); ++i)
+    for (std::size_t cpu = 0; cpu < attachments_[i].size(); ++cpu) {
+      std::string path = fmt::format("{}/{}_{}", folder, fault_kind_hooks()[i].program, cpu);
+      if (bpf_link__pin(attachments_[i][cpu].get(), path.c_str()) != 0)
+        return fail(bpf_error(errno, "pin", printable(path), log.text(), read_privileges(Files())));
+    }
+  return {};
+}
+
+} // namespace hotset
