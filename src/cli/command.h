@@ -39,6 +39,7 @@ Action declare_train(CLI::App& app, const Tail& tail);
 Action declare_evaluate(CLI::App& app, const Tail& tail);
 Action declare_estimate(CLI::App& app, const Tail& tail);
 Action declare_selftest(CLI::App& app, const Tail& tail);
+Action declare_window(CLI::App& app, const Tail& tail);
 Action declare_workload(CLI::App& app, const Tail& tail);
 
 // Parses, runs, prints the error if there is one; the process's exit code.

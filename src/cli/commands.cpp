@@ -24,6 +24,8 @@ constexpr std::array kCommands{
     Command{"train", "Train a model of the working set from data sets", declare_train},
     Command{"evaluate", "Judge a model honestly, beside what costs nothing", declare_evaluate},
     Command{"estimate", "Estimate a process's working set live, from page faults and a model", declare_estimate},
+    Command{"window", "Show what was counted second by second in the last minutes, page faults for one",
+            declare_window},
     Command{"selftest", "Measure known-answer workloads by every method, and compare", declare_selftest},
     Command{"workload", "Run a known-answer memory workload that publishes what it touches", declare_workload},
 };
