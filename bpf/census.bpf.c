@@ -7,8 +7,10 @@
  * copies each leaf table, 512 entries, into a buffer that user space has mapped. Everything else (present, accessed,
  * frames, statistics) is done there: cheaper than a loop of 512 steps in BPF, and it can be tested without a kernel.
  *
- * The buffer holds a chunk. When it is full the program says where it stopped and ends the iteration; user space takes
- * the chunk and starts it again from there. So memory and the time that the lock is held are bounded for any target.
+ * The buffer holds a chunk. When it is full the program says where it stopped and breaks the iteration off, which gives
+ * the lock back; user space takes the chunk and goes on with the same iteration, which shows the same mapping again. So
+ * memory and the time that the lock is held are bounded for any target, and each mapping is looked up once, or twice
+ * where a chunk ends.
  *
  * Absent parts cost next to nothing: an empty entry of a directory skips 1 GiB or 512 GiB.
  */
@@ -34,43 +36,39 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define VM_HUGETLB   0x400000UL
 #define TMPFS_MAGIC  0x01021994UL
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2); /* a directory of 2 MiB entries and one of 1 GiB entries */
-	__type(key, __u32);
-	__type(value, struct census_table);
-} directories SEC(".maps");
+/* The chunk. One census runs at a time: its user space has one buffer. */
+struct census_stretch stretches[CENSUS_CHUNK_STRETCHES];
+__u64 entries[CENSUS_CHUNK_ENTRIES];
+__u32 used;   /* of the stretches */
+__u32 copied; /* of the entries */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CENSUS_CHUNK_TABLES);
-	__type(key, __u32);
-	__type(value, struct census_table);
-} tables SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CENSUS_CHUNK_TABLES);
-	__type(key, __u32);
-	__type(value, struct census_stretch);
-} stretches SEC(".maps");
+/* Copies of the directories on the way down. */
+__u64 gib_entries[CENSUS_TABLE_ENTRIES], table_entries[CENSUS_TABLE_ENTRIES];
 
 /* How to walk, found by find_direct_map and kept by user space. */
 __u64 direct_map;
 __u32 levels;
 
-/* In: read from this address on. Out: 0 when the end was reached, else where to go on. */
-__u64 resume_at, next_at;
-__u32 used;	   /* entries of tables and stretches */
+/* In: read from this address on, up to that one; whether the iteration goes on from an earlier chunk. */
+__u64 resume_at, read_until;
+__u32 continued;
+
+/*
+ * Out, why the program broke off: the chunk is full, and the next one begins here; or everything below read_until was
+ * seen; or the mapping in which the last chunk ended was split or unmapped since, so that this iteration may have
+ * passed over the rest of it.
+ */
+__u64 next_at;
+__u32 complete, astray;
+
+__u64 visits;	   /* times the program was shown a mapping */
 __u32 mappings;	   /* that were looked at */
 __u32 unreadable;  /* directories or tables that could not be read: what is below them is missing */
 __u64 giant_pages; /* in 1 GiB entries (hugetlb), not copied */
 
-/* Only tables whose bit is set are copied, if `filtered`. */
+/* Only tables whose bit is set are copied, if `filtered`, and only in GiB whose bit is set. */
 __u32 filtered;
-__u64 filter[CENSUS_FILTER_WORDS];
+__u64 filter[CENSUS_FILTER_WORDS], gib_filter[CENSUS_GIB_WORDS];
 
 /* For find_direct_map: a page of our own and the frame that /proc/self/pagemap names for it. */
 __u64 known_address, known_frame;
@@ -80,7 +78,8 @@ struct walk {
 	__u64 start, end;     /* of the mapping, from resume_at on */
 	__u64 part, part_end; /* of it, below one directory of 1 GiB entries */
 	__u64 gib, gib_end;   /* of that, below one directory of 2 MiB entries */
-	struct census_stretch stretch;
+	__u32 vma;	      /* what goes into the stretches */
+	__u8 mapping, flags;
 };
 
 /* An entry that can't be read is 0, which is not present. No branch: callers in loops would double the verifier's work.
@@ -105,62 +104,64 @@ static __always_inline __u32 slot(__u64 address, int shift)
 }
 
 /* Copies `count` entries of a directory; the first one copied is entry 0 of the copy. */
-static __always_inline bool copy_directory(__u32 which, __u64 directory, __u32 first, __u64 count)
+static __always_inline bool copy_directory(__u64 *copy, __u64 directory, __u32 first, __u64 count)
 {
-	struct census_table *copy = bpf_map_lookup_elem(&directories, &which);
 	__u64 bytes = count * 8;
 
-	if (!copy || bytes > sizeof(*copy))
+	if (bytes > CENSUS_TABLE_ENTRIES * 8)
 		return false;
 	return !bpf_probe_read_kernel(copy, bytes, (void *)(directory + first * 8));
 }
 
-static __always_inline __u64 copied_entry(__u32 which, __u32 index)
-{
-	struct census_table *copy = bpf_map_lookup_elem(&directories, &which);
-
-	return copy ? copy->entry[index & (CENSUS_TABLE_ENTRIES - 1)] : 0;
-}
-
 static long visit_table(__u32 i, struct walk *w)
 {
-	__u64 address = (w->gib & ~(TABLE_BYTES - 1)) + (__u64)i * TABLE_BYTES, entry;
+	__u64 address = (w->gib & ~(TABLE_BYTES - 1)) + (__u64)i * TABLE_BYTES, entry, bytes = sizeof(entry);
 	__u64 bit = census_filter_bit(address);
-	__u32 at = used;
+	__u32 at = used, copy = copied, first, last;
 	struct census_stretch *stretch;
-	struct census_table *table;
 
 	if (filtered && !(filter[bit / 64 & (CENSUS_FILTER_WORDS - 1)] >> (bit % 64) & 1))
 		return 0;
-	entry = copied_entry(0, i);
+	entry = table_entries[i & (CENSUS_TABLE_ENTRIES - 1)];
 	if (!(entry & (PRESENT | PROT_NONE)))
 		return 0;
-	table = bpf_map_lookup_elem(&tables, &at);
-	stretch = bpf_map_lookup_elem(&stretches, &at);
-	if (!table || !stretch) {
+	if (at >= CENSUS_CHUNK_STRETCHES || copy > CENSUS_CHUNK_ENTRIES - CENSUS_TABLE_ENTRIES) {
 		next_at = address < w->start ? w->start : address;
 		return 1;
 	}
-	*stretch = w->stretch;
-	stretch->address = address;
-	stretch->first = address < w->start ? (w->start - address) >> 12 : 0;
-	stretch->last = address + TABLE_BYTES > w->end ? (w->end - address) >> 12 : CENSUS_TABLE_ENTRIES;
+	first = address < w->start ? (w->start - address) >> 12 : 0;
+	last = address + TABLE_BYTES > w->end ? (w->end - address) >> 12 : CENSUS_TABLE_ENTRIES;
 	if (entry & LARGE) {
-		stretch->flags |= CENSUS_HUGE;
-		table->entry[0] = entry;
-	} else if (bpf_probe_read_kernel(table, sizeof(*table), (void *)below(direct_map, entry))) {
-		unreadable++;
-		return 0;
+		entries[copy] = entry;
+	} else {
+		bytes = (__u64)(last - first) * 8;
+		if (bytes > CENSUS_TABLE_ENTRIES * 8)
+			return 0;
+		if (bpf_probe_read_kernel(&entries[copy], bytes, (void *)(below(direct_map, entry) + first * 8))) {
+			unreadable++;
+			return 0;
+		}
 	}
+	stretch = &stretches[at];
+	stretch->address = address;
+	stretch->vma = w->vma;
+	stretch->first = first;
+	stretch->last = last;
+	stretch->mapping = w->mapping;
+	stretch->flags = w->flags | (entry & LARGE ? CENSUS_HUGE : 0);
+	stretch->copy = copy;
 	used = at + 1;
+	copied = copy + bytes / 8;
 	return 0;
 }
 
 static long visit_gib(__u32 i, struct walk *w)
 {
-	__u64 address = (w->part & ~(GIB - 1)) + (__u64)i * GIB, entry, count;
+	__u64 address = (w->part & ~(GIB - 1)) + (__u64)i * GIB, entry, count, bit = census_gib_bit(address);
 
-	entry = copied_entry(1, i);
+	if (filtered && !(gib_filter[bit / 64 & (CENSUS_GIB_WORDS - 1)] >> (bit % 64) & 1))
+		return 0;
+	entry = gib_entries[i & (CENSUS_TABLE_ENTRIES - 1)];
 	if (!(entry & PRESENT))
 		return 0;
 	w->gib = address < w->part ? w->part : address;
@@ -170,7 +171,7 @@ static long visit_gib(__u32 i, struct walk *w)
 		return 0;
 	}
 	count = (w->gib_end - 1) / TABLE_BYTES - w->gib / TABLE_BYTES + 1;
-	if (!copy_directory(0, below(direct_map, entry), slot(w->gib, 21), count)) {
+	if (!copy_directory(table_entries, below(direct_map, entry), slot(w->gib, 21), count)) {
 		unreadable++;
 		return 0;
 	}
@@ -203,7 +204,7 @@ static long visit_part(__u32 i, struct walk *w)
 	w->part = address < w->start ? w->start : address;
 	w->part_end = address + DIRECTORY_BYTES > w->end ? w->end : address + DIRECTORY_BYTES;
 	count = (w->part_end - 1) / GIB - w->part / GIB + 1;
-	if (!copy_directory(1, upper, slot(w->part, 30), count)) {
+	if (!copy_directory(gib_entries, upper, slot(w->part, 30), count)) {
 		unreadable++;
 		return 0;
 	}
@@ -235,20 +236,31 @@ int copy_tables(struct bpf_iter__task_vma *ctx)
 
 	if (!vma || !ctx->task)
 		return 0;
+	visits++;
+	/* An iteration goes on by the end of its last mapping: what was split off before that is not shown. */
+	if (continued && vma->vm_start > resume_at) {
+		astray = 1;
+		return 1;
+	}
+	continued = 0;
+	if (vma->vm_start >= read_until) {
+		complete = 1;
+		return 1;
+	}
 	if (vma->vm_end <= resume_at)
 		return 0;
 	mappings++;
 	w.top = (__u64)BPF_CORE_READ(vma, vm_mm, pgd);
 	w.start = vma->vm_start < resume_at ? resume_at : vma->vm_start;
 	w.end = vma->vm_end;
-	w.stretch.vma = vma->vm_start >> 12;
-	w.stretch.mapping = mapping_of(vma);
+	w.vma = vma->vm_start >> 12;
+	w.mapping = mapping_of(vma);
 	if (vma->vm_flags & VM_LOCKED)
-		w.stretch.flags |= CENSUS_LOCKED;
+		w.flags |= CENSUS_LOCKED;
 	if (vma->vm_flags & VM_SHARED)
-		w.stretch.flags |= CENSUS_SHARED;
+		w.flags |= CENSUS_SHARED;
 	bpf_loop((w.end - 1) / DIRECTORY_BYTES - w.start / DIRECTORY_BYTES + 1, visit_part, &w, 0);
-	/* The chunk is full: an error ends the iteration, and the next one starts at next_at. */
+	/* When the chunk is full: 1 breaks the iteration off, and it will show this mapping again. */
 	return next_at != 0;
 }
 

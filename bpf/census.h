@@ -7,8 +7,11 @@
 #include <linux/types.h>
 
 #define CENSUS_TABLE_ENTRIES 512
-#define CENSUS_CHUNK_TABLES  512   /* copied in one go: 2 MiB of buffer for 1 GiB of address space */
-#define CENSUS_FILTER_WORDS  4096U /* 2^18 bits: one per table, hashed */
+#define CENSUS_CHUNK_ENTRIES                                                                                           \
+	65536U /* copied in one go: 512 KiB, which stay in a processor's cache until they are read */
+#define CENSUS_CHUNK_STRETCHES 2048U
+#define CENSUS_FILTER_WORDS    1024U /* 2^16 bits: one per table, hashed */
+#define CENSUS_GIB_WORDS       16U   /* 2^10 bits: one per GiB, hashed */
 
 /* The same as Mapping in src/access/snapshot.h. */
 enum census_mapping {
@@ -21,35 +24,36 @@ enum census_mapping {
 };
 
 enum census_flags {
-	CENSUS_HUGE = 1, /* the "table" is one directory entry, in entry[0], that maps 2 MiB */
+	CENSUS_HUGE = 1, /* no table but one directory entry that maps 2 MiB */
 	CENSUS_LOCKED = 2,
 	CENSUS_SHARED = 4, /* MAP_SHARED */
 };
 
-struct census_table {
-	__u64 entry[CENSUS_TABLE_ENTRIES];
-};
-
-/* One copied table, or the part of it that belongs to one mapping: neighbours that share a table get a copy each. */
+/* One copied table, or the part of it that belongs to one mapping: neighbours that share a table have a stretch each.
+ */
 struct census_stretch {
-	__u64 address; /* of entry 0 */
+	__u64 address; /* of entry 0 of the table */
 	__u32 vma;     /* low bits of the page number at which the mapping starts: tells neighbours apart */
 	__u16 first;   /* entries of the mapping: first <= i < last */
 	__u16 last;
 	__u8 mapping; /* enum census_mapping */
 	__u8 flags;   /* enum census_flags */
 	__u16 unused;
-	__u32 unused2;
+	__u32 copy; /* where the copies of its entries begin: last - first of them, or one that maps 2 MiB */
 };
 
-/* The bit of a table's address in the filter. */
+/* The bit of a table's address in the filter, and that of the GiB it lies in. */
 static inline __u64 census_filter_bit(__u64 address)
 {
-	return ((address >> 21) * 0x9e3779b97f4a7c15ULL) >> 46;
+	return ((address >> 21) * 0x9e3779b97f4a7c15ULL) >> 48;
+}
+static inline __u64 census_gib_bit(__u64 address)
+{
+	return ((address >> 30) * 0x9e3779b97f4a7c15ULL) >> 54;
 }
 
 #ifdef __cplusplus
-static_assert(sizeof(census_table) == 4096 && sizeof(census_stretch) == 24);
+static_assert(sizeof(census_stretch) == 24);
 #else
-_Static_assert(sizeof(struct census_table) == 4096 && sizeof(struct census_stretch) == 24, "shared with user space");
+_Static_assert(sizeof(struct census_stretch) == 24, "shared with user space");
 #endif

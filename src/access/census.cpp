@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/census.h"
 
+#include "bpf/census.h" // before the skeleton, whose variables are of its types
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <census.skel.h>
@@ -17,7 +19,6 @@
 #include <utility>
 
 #include "access/pagemap.h"
-#include "bpf/census.h"
 #include "kernel/bpf_error.h"
 #include "kernel/loader.h"
 
@@ -26,6 +27,7 @@ namespace {
 
 constexpr std::string_view kProgram = "the page-table census";
 constexpr std::size_t kKnownPages = 64; // of our own, to verify the walk with
+constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
 static_assert(static_cast<int>(Mapping::anonymous) == CENSUS_ANONYMOUS &&
               static_cast<int>(Mapping::stack) == CENSUS_STACK && static_cast<int>(Mapping::file) == CENSUS_FILE &&
@@ -81,17 +83,22 @@ Result<Fd> attach_to(bpf_program* program, pid_t pid) {
   return fd;
 }
 
-// Runs the program over the mappings of the link's process, until the end or until it says that the buffer is full.
-Result<> iterate(const Fd& link) {
-  Fd fd(bpf_iter_create(link.get()));
-  if (!fd) return fail(errno_error(errno, "start", std::string(kProgram)));
+Result<Fd> start(const Fd& link) {
+  Fd pass(bpf_iter_create(link.get()));
+  if (!pass) return fail(errno_error(errno, "start", std::string(kProgram)));
+  return pass;
+}
+
+// Runs the program over the mappings of the process until the end (true) or until it breaks off (false); called again
+// it goes on there.
+Result<bool> advance(const Fd& pass) {
   std::array<char, 64> unused{};
   ssize_t got = 0;
   do {
-    got = ::read(fd.get(), unused.data(), unused.size());
+    got = ::read(pass.get(), unused.data(), unused.size());
   } while (got > 0 || (got < 0 && errno == EINTR));
   if (got < 0 && errno != EAGAIN) return fail(errno_error(errno, "run", std::string(kProgram)));
-  return {};
+  return got == 0;
 }
 
 } // namespace
@@ -99,13 +106,13 @@ Result<> iterate(const Fd& link) {
 struct Census::State {
   Clock* clock;
   Skeleton<census_bpf> object;
-  Pages tables, stretches;
   std::uint64_t zero_frame = 0;
   FrameFlags flags;
   std::unordered_map<std::uint64_t, bool>
       huge_zero; // frame of a read-only huge page: is it the kernel's page of zeros?
 
-  Region region_of(const census_stretch& stretch, const census_table& table);
+  void take_chunk(const Visit* visit, std::vector<Region>& regions);
+  void fill(Region& region, const census_stretch& stretch, const Entry* entries);
   bool is_huge_zero(std::uint64_t frame);
 };
 
@@ -118,40 +125,51 @@ bool Census::State::is_huge_zero(std::uint64_t frame) {
   return huge_zero[frame] = zero;
 }
 
-Region Census::State::region_of(const census_stretch& stretch, const census_table& table) {
-  Region region{.address = stretch.address,
-                .vma = stretch.vma,
-                .mapping = static_cast<Mapping>(stretch.mapping),
-                .huge = (stretch.flags & CENSUS_HUGE) != 0,
-                .locked = (stretch.flags & CENSUS_LOCKED) != 0,
-                .shared = (stretch.flags & CENSUS_SHARED) != 0,
-                .first = stretch.first,
-                .last = stretch.last};
-  const PageMask own = region.own();
+void Census::State::fill(Region& region, const census_stretch& stretch, const Entry* entries) {
+  region = {.address = stretch.address,
+            .vma = stretch.vma,
+            .mapping = static_cast<Mapping>(stretch.mapping),
+            .huge = (stretch.flags & CENSUS_HUGE) != 0,
+            .locked = (stretch.flags & CENSUS_LOCKED) != 0,
+            .shared = (stretch.flags & CENSUS_SHARED) != 0,
+            .first = stretch.first,
+            .last = stretch.last};
   const bool private_memory = region.mapping == Mapping::anonymous || region.mapping == Mapping::stack;
   if (region.huge) {
-    Entry entry = table.entry[0];
-    bool writable = (entry & kEntryWritable) != 0;
-    if (private_memory && !writable && is_huge_zero(frame_number(entry) & ~std::uint64_t{kTablePages - 1}))
-      return region;
-    region.present = own;
-    if (entry & kEntryAccessed) region.accessed = own;
-    if (writable) region.writable = own;
-    return region;
+    const Entry entry = entries[0];
+    const bool writable = (entry & kEntryWritable) != 0;
+    if (private_memory && !writable && is_huge_zero(frame_number(entry) & ~std::uint64_t{kTablePages - 1})) return;
+    region.present = region.own();
+    if (entry & kEntryAccessed) region.accessed = region.present;
+    if (writable) region.writable = region.present;
+    return;
   }
-  LeafPages pages = scan_leaf(std::span<const Entry, kTablePages>(table.entry));
-  region.present = pages.present & own;
-  region.accessed = pages.accessed & own;
-  region.writable = pages.writable & own;
+  const LeafPages pages = scan_leaf(std::span(entries, region.last - region.first), region.first);
+  region.present = pages.present;
+  region.accessed = pages.accessed;
+  region.writable = pages.writable;
   if (private_memory) {
     const PageMask read_only = region.present - region.writable;
-    PageMask zero;
     for (unsigned page = read_only.next(0); page < kTablePages; page = read_only.next(page + 1))
-      if (frame_number(table.entry[page]) == zero_frame) zero.set(page);
-    region.present -= zero;
-    region.accessed -= zero;
+      if (frame_number(entries[page - region.first]) == zero_frame) {
+        region.present.clear(page);
+        region.accessed.clear(page);
+      }
   }
-  return region;
+}
+
+// Works out what the program has copied.
+void Census::State::take_chunk(const Visit* visit, std::vector<Region>& regions) {
+  const auto& bss = *object->bss;
+  const std::uint32_t used = std::min(bss.used, CENSUS_CHUNK_STRETCHES);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    const census_stretch& stretch = bss.stretches[i];
+    const Entry* entries = &bss.entries[std::min(stretch.copy, CENSUS_CHUNK_ENTRIES - CENSUS_TABLE_ENTRIES)];
+    Region& region = regions.emplace_back();
+    fill(region, stretch, entries);
+    if (visit) (*visit)(region, Entries(entries, region));
+    if (!region.present.any()) regions.pop_back();
+  }
 }
 
 Census::Census(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -182,10 +200,6 @@ Result<Census> Census::open(Clock& clock) {
   state->clock = &clock;
   HOTSET_TRY(state->object, open_skeleton<census_bpf>(kProgram));
   HOTSET_CHECK(load_skeleton(*state->object->skeleton, kProgram));
-  HOTSET_TRY(state->tables, Pages::map(CENSUS_CHUNK_TABLES * sizeof(census_table), PROT_READ, MAP_SHARED,
-                                       bpf_map__fd(state->object->maps.tables)));
-  HOTSET_TRY(state->stretches, Pages::map(CENSUS_CHUNK_TABLES * sizeof(census_stretch), PROT_READ, MAP_SHARED,
-                                          bpf_map__fd(state->object->maps.stretches)));
   HOTSET_TRY(state->flags, FrameFlags::open());
 
   // Pages of our own that the walk must find: written ones, and one that was only read and so shows the page of zeros.
@@ -206,13 +220,14 @@ Result<Census> Census::open(Clock& clock) {
   bss.known_frame = frames[0].frame();
   {
     HOTSET_TRY(Fd link, attach_to(state->object->progs.find_direct_map, ::getpid()));
-    HOTSET_CHECK(iterate(link));
+    HOTSET_TRY(Fd pass, start(link));
+    HOTSET_CHECK(advance(pass));
   }
   Census census(std::move(state));
   std::size_t right = 0;
   if (bss.levels != 0) {
     HOTSET_TRY(Subject self, census.attach({::getpid(), 0}));
-    Visit compare = [&](const Region& region, Entries entries) {
+    Visit compare = [&](const Region& region, const Entries& entries) {
       for (std::size_t i = 0; i < kKnownPages; ++i) {
         std::uint64_t address = known.address() + i * 4096;
         if (region.huge || address / kTableBytes * kTableBytes != region.address) continue;
@@ -243,49 +258,69 @@ Result<Census::Subject> Census::attach(const ProcessId& id) {
   return subject;
 }
 
-Result<Snapshot> Census::read(const Subject& subject) {
+Result<> Census::read_into(Snapshot& snapshot, const Subject& subject) {
   state_->object->bss->filtered = 0;
-  return walk(subject, nullptr);
+  return walk(subject, {0, kEverything}, nullptr, snapshot);
 }
 
-Result<Snapshot> Census::read(const Subject& subject, const Visit& visit) {
-  state_->object->bss->filtered = 0;
-  return walk(subject, &visit);
+Result<> Census::read_into(Snapshot& snapshot, const Subject& subject, std::span<const std::uint64_t> tables) {
+  auto& bss = *state_->object->bss;
+  std::ranges::fill(bss.filter, 0);
+  std::ranges::fill(bss.gib_filter, 0);
+  auto set = [](auto& words, std::uint64_t bit) { words[bit / 64] |= std::uint64_t{1} << (bit % 64); };
+  Extent extent{kEverything, 0};
+  for (std::uint64_t address : tables) {
+    set(bss.filter, census_filter_bit(address));
+    set(bss.gib_filter, census_gib_bit(address));
+    extent = {std::min(extent.from, address), std::max(extent.until, address + kTableBytes)};
+  }
+  bss.filtered = 1;
+  return walk(subject, extent, nullptr, snapshot);
+}
+
+Result<Snapshot> Census::read(const Subject& subject) {
+  Snapshot snapshot;
+  HOTSET_CHECK(read_into(snapshot, subject));
+  return snapshot;
 }
 
 Result<Snapshot> Census::read(const Subject& subject, std::span<const std::uint64_t> tables) {
-  auto& bss = *state_->object->bss;
-  std::ranges::fill(bss.filter, 0);
-  for (std::uint64_t address : tables) {
-    std::uint64_t bit = census_filter_bit(address);
-    bss.filter[bit / 64] |= Entry{1} << (bit % 64);
-  }
-  bss.filtered = 1;
-  return walk(subject, nullptr);
+  Snapshot snapshot;
+  HOTSET_CHECK(read_into(snapshot, subject, tables));
+  return snapshot;
 }
 
-Result<Snapshot> Census::walk(const Subject& subject, const Visit* visit) {
-  auto& bss = *state_->object->bss;
-  const auto* tables = state_->tables.as<const census_table>();
-  const auto* stretches = state_->stretches.as<const census_stretch>();
+Result<Snapshot> Census::read(const Subject& subject, const Visit& visit) {
   Snapshot snapshot;
+  state_->object->bss->filtered = 0;
+  HOTSET_CHECK(walk(subject, {0, kEverything}, &visit, snapshot));
+  return snapshot;
+}
+
+Result<> Census::walk(const Subject& subject, Extent extent, const Visit* visit, Snapshot& snapshot) {
+  auto& bss = *state_->object->bss;
+  snapshot.regions.clear();
   snapshot.begin = state_->clock->now();
   bss.giant_pages = 0;
   bss.mappings = 0;
-  std::uint64_t next = 0;
-  do {
-    bss.resume_at = next;
-    bss.next_at = 0;
-    bss.used = 0;
-    HOTSET_CHECK(iterate(subject.link_));
-    std::uint32_t used = std::min<std::uint32_t>(bss.used, CENSUS_CHUNK_TABLES);
-    for (std::uint32_t i = 0; i < used; ++i) {
-      Region region = state_->region_of(stretches[i], tables[i]);
-      if (visit) (*visit)(region, Entries(tables[i].entry, region.huge ? 1 : kTablePages));
-      if (region.present.any()) snapshot.regions.push_back(region);
-    }
-    next = bss.next_at;
-  } while (next != 0);
+  bss.read_until = extent.until;
+  bss.resume_at = extent.from;
+  bss.complete = 0;
+  for (bool seen_all = false; !seen_all;) {
+    HOTSET_TRY(Fd pass, start(subject.link_));
+    bss.continued = 0;
+    do {
+      bss.used = bss.copied = 0;
+      bss.next_at = 0;
+      bss.astray = 0;
+      HOTSET_TRY(bool ended, advance(pass));
+      state_->take_chunk(visit, snapshot.regions);
+      seen_all = ended || bss.complete;
+      // Without a full chunk it was the kernel that broke off, as it does after a million mappings.
+      bss.continued = bss.next_at != 0;
+      if (bss.continued) bss.resume_at = bss.next_at;
+    } while (!seen_all && !bss.astray);
+  }
   snapshot.end = state_->clock->now();
   // A process of which nothing is shown has given its memory back on its way out, or is hidden from us: only the first
   // has ended.
@@ -295,11 +330,14 @@ Result<Snapshot> Census::walk(const Subject& subject, const Visit* visit) {
   if (bss.mappings == 0 && !bss.filtered)
     return fail(ErrorCode::gone, "read", fmt::format("process {}", subject.pid()), "it ended, or has no memory");
   if (!subject.alive()) return fail(ErrorCode::gone, "read", fmt::format("process {}", subject.pid()), "it ended");
-  return snapshot;
+  return {};
 }
 
 std::uint64_t Census::unreadable() const {
   return state_->object->bss->unreadable;
+}
+std::uint64_t Census::visits() const {
+  return state_->object->bss->visits;
 }
 std::uint64_t Census::giant_pages() const {
   return state_->object->bss->giant_pages;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads which pages of a process are mapped and which have their Accessed bit set, without stopping it: a BPF program
-// copies its leaf page tables, chunk by chunk, and we look at the copies. About 0.4 ms per GiB of 4 KiB pages, an
-// order of magnitude less than smaps, and equal to it (docs/access.md lists the exceptions).
+// copies its leaf page tables, chunk by chunk, and we look at the copies. An order of magnitude cheaper than smaps
+// (docs/results.md), and equal to it (docs/access.md lists the exceptions).
 //
 // Where the kernel maps all memory, and how many levels its page tables have, is found by leading from our own page
 // table to frames that /proc/self/pagemap names. Never guessed: when it can't be verified, opening is refused.
@@ -21,8 +21,17 @@
 
 namespace hotset {
 
-// The entries behind a region: 512 of a table, or 1 that maps 2 MiB (region.huge).
-using Entries = std::span<const Entry>;
+// The entries behind a region, by the number of the page in its table, region.first ≤ page < region.last. A huge region
+// has one entry, of page 0.
+class Entries {
+ public:
+  Entries(const Entry* copied, const Region& region) : copied_(copied), first_(region.huge ? 0 : region.first) {}
+  const Entry& operator[](unsigned page) const { return copied_[page - first_]; }
+
+ private:
+  const Entry* copied_;
+  unsigned first_;
+};
 
 // Not thread-safe: one buffer.
 class Census {
@@ -57,14 +66,19 @@ class Census {
 
   // Everything the process has mapped. ErrorCode::gone when it ended meanwhile.
   Result<Snapshot> read(const Subject& subject);
-  // Only the tables of these addresses (multiples of 2 MiB, at most a few tables more).
+  // Only the tables of these addresses (multiples of 2 MiB), and perhaps some more.
   Result<Snapshot> read(const Subject& subject, std::span<const std::uint64_t> tables);
-  // The same with the entries, for those who need frame numbers: visit(region, entries) as the chunks come in.
-  using Visit = std::function<void(const Region&, Entries)>;
+  // Everything, with the entries for those who need frame numbers: visit(region, entries) as the chunks come in.
+  using Visit = std::function<void(const Region&, const Entries&)>;
   Result<Snapshot> read(const Subject& subject, const Visit& visit);
+  // The same for who reads again and again: what the snapshot holds is replaced, its memory is used again.
+  Result<> read_into(Snapshot& snapshot, const Subject& subject);
+  Result<> read_into(Snapshot& snapshot, const Subject& subject, std::span<const std::uint64_t> tables);
 
   // Directories and tables that could not be read since open(): above 0, counts are lower bounds.
   [[nodiscard]] std::uint64_t unreadable() const;
+  // Mappings that the kernel has shown since open(): what a reading costs beside the copies.
+  [[nodiscard]] std::uint64_t visits() const;
   // Pages in 1 GiB entries that the last reading passed: hugetlb memory, in no region.
   [[nodiscard]] std::uint64_t giant_pages() const;
   [[nodiscard]] std::uint64_t direct_map() const;
@@ -73,7 +87,10 @@ class Census {
  private:
   struct State;
   explicit Census(std::unique_ptr<State> state);
-  Result<Snapshot> walk(const Subject& subject, const Visit* visit);
+  struct Extent {
+    std::uint64_t from, until;
+  };
+  Result<> walk(const Subject& subject, Extent extent, const Visit* visit, Snapshot& snapshot);
   std::unique_ptr<State> state_;
 };
 

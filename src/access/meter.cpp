@@ -41,7 +41,7 @@ Result<> AccessMeter::begin(const Aim& aim) {
   read_time_ = clear_time_ = {};
   if (has_window_) tracker_.learn(last_);
   if (!has_window_ || clock_->now() - last_.end > kBackToBack) {
-    HOTSET_TRY(last_, census_->read(subject_));
+    HOTSET_CHECK(census_->read_into(last_, subject_));
     read_time_ += last_.end - last_.begin;
   }
   has_window_ = true;
@@ -64,11 +64,11 @@ Result<> AccessMeter::begin(const Aim& aim) {
   began_ = clock_->now();
 
   if (!plan_.runs.empty() || plan_.flush) {
-    HOTSET_TRY(Snapshot again, census_->read(subject_, tracker_.asked_tables()));
-    read_time_ += again.end - again.begin;
+    HOTSET_CHECK(census_->read_into(again_, subject_, tracker_.asked_tables()));
+    read_time_ += again_.end - again_.begin;
     judged_tables_ = judged_frames_ = 0;
     pagemap_.reset(); // an open one would stay with the memory from before an exec
-    tracker_.settle(again, [this](const Region& region, const PageMask& pages) { return passed_over(region, pages); });
+    tracker_.settle(again_, [this](const Region& region, const PageMask& pages) { return passed_over(region, pages); });
   }
   cpu_ = own_cpu_time() - cpu;
   return {};
@@ -104,7 +104,7 @@ std::optional<PageMask> AccessMeter::passed_over(const Region& region, const Pag
 
 Result<MeterReading> AccessMeter::read() {
   const Nanoseconds cpu = own_cpu_time();
-  HOTSET_TRY(last_, census_->read(subject_));
+  HOTSET_CHECK(census_->read_into(last_, subject_));
   MeterReading reading;
   reading.answer = tracker_.answer(last_);
   reading.answer.hugetlb += census_->giant_pages();

@@ -56,7 +56,8 @@ class AccessMeter {
   Tracker tracker_;
   ClearCosts costs_;
   ScopedCosts scoped_costs_;
-  Snapshot last_; // the newest whole census
+  Snapshot last_;  // the newest whole census
+  Snapshot again_; // what was read after the clear
   bool has_window_ = false;
   ClearPlan plan_;
   Nanoseconds began_{}, clear_time_{}, read_time_{}, cpu_{};

@@ -34,6 +34,7 @@ struct PageMask {
 
   [[nodiscard]] bool test(unsigned page) const { return (words[page / 64] >> (page % 64)) & 1; }
   void set(unsigned page) { words[page / 64] |= std::uint64_t{1} << (page % 64); }
+  void clear(unsigned page) { words[page / 64] &= ~(std::uint64_t{1} << (page % 64)); }
 
   [[nodiscard]] unsigned count() const {
     unsigned sum = 0;

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "access/census.h"
 #include "access/clear.h"
@@ -156,11 +159,61 @@ TEST_F(CensusTest, a_sparse_reservation_costs_no_regions) {
 }
 
 TEST_F(CensusTest, a_reading_larger_than_the_buffer_comes_in_chunks_without_loss) {
-  constexpr std::uint64_t kTables = 1200; // the buffer holds 512
+  constexpr std::uint64_t kTables = 1200; // the buffer holds 128
   char* memory = map_pages(kTables * 512);
   QuietChild child({[&] { write_pages(memory, 0, kTables * 512, 256); }});
   child.run(0);
   expect_equal_to_smaps(child.pid(), false);
+  ::munmap(memory, kTables * kTableBytes);
+}
+
+TEST_F(CensusTest, looks_at_each_of_60000_mappings_once) {
+  constexpr std::uint64_t kMappings = 60'000;
+  char* memory = map_pages(kMappings);
+  QuietChild child({[&] {
+    for (std::uint64_t page = 0; page < kMappings; ++page) {
+      write_pages(memory, page, page + 1);
+      if (page % 2 == 1) ::mprotect(memory + page * 4096, 4096, PROT_READ);
+    }
+  }});
+  child.run(0);
+  Result<Census::Subject> subject = census->attach({child.pid(), 0});
+  ASSERT_TRUE(subject);
+  const std::uint64_t before = census->visits();
+  Result<Snapshot> snapshot = census->read(*subject);
+  ASSERT_TRUE(snapshot) << to_sentence(snapshot.error());
+  std::map<std::uint64_t, PageCount> counts = by_mapping(*snapshot);
+  if (counts.size() < kMappings) GTEST_SKIP() << "the kernel made only " << counts.size() << " mappings";
+  const auto start = reinterpret_cast<std::uint64_t>(memory) >> 12;
+  std::uint64_t resident = 0;
+  for (std::uint64_t page = 0; page < kMappings; ++page)
+    resident += counts[(start + page) & 0xffffffff].present;
+  EXPECT_EQ(resident, kMappings);
+  std::ifstream maps(fmt::format("/proc/{}/maps", child.pid()));
+  const auto mappings = std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+  // One that a chunk ends in is shown twice: one in 2,048 small ones.
+  EXPECT_LE(census->visits() - before, static_cast<std::uint64_t>(mappings + mappings / 1000 + 8));
+  ::munmap(memory, kMappings * 4096);
+}
+
+TEST_F(CensusTest, a_mapping_that_is_split_while_it_is_read_is_read_to_its_end) {
+  constexpr std::uint64_t kTables = 400;
+  char* memory = map_pages(kTables * 512);
+  const auto start = reinterpret_cast<std::uint64_t>(memory);
+  QuietChild child({[&] { write_pages(memory, 0, kTables * 512, 64); },
+                    [&] { ::mprotect(memory + kTables * 400 * 4096, 512 * 4096, PROT_READ); }});
+  child.run(0);
+  Result<Census::Subject> subject = census->attach({child.pid(), 0});
+  ASSERT_TRUE(subject);
+  bool split = false;
+  std::uint64_t pages = 0;
+  Census::Visit visit = [&](const Region& region, const Entries& /*entries*/) {
+    if (region.address + kTableBytes <= start || region.address >= start + kTables * kTableBytes) return;
+    if (!std::exchange(split, true)) child.run(1); // the first chunk ends below, and so the first part of the mapping
+    pages += region.present.count();
+  };
+  ASSERT_TRUE(census->read(*subject, visit));
+  EXPECT_EQ(pages, kTables * 512 / 64);
   ::munmap(memory, kTables * kTableBytes);
 }
 
@@ -176,7 +229,7 @@ TEST_F(CensusTest, entries_name_the_frames_that_the_page_map_names) {
   std::uint64_t equal = 0;
   Result<Census::Subject> subject = census->attach({child.pid(), 0});
   ASSERT_TRUE(subject);
-  Census::Visit compare = [&](const Region& region, Entries entries) {
+  Census::Visit compare = [&](const Region& region, const Entries& entries) {
     for (unsigned page = region.first; !region.huge && page < region.last; ++page) {
       std::uint64_t address = region.address + page * std::uint64_t{4096};
       if (address >= start && address < start + 600 * 4096)

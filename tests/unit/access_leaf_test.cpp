@@ -48,12 +48,26 @@ TEST(Leaf, fast_scan_equals_the_naive_scan) {
     std::vector<Entry> entries(kTablePages);
     for (auto& entry : entries)
       entry = random() & random();
-    std::span<const Entry, kTablePages> table(entries.data(), kTablePages);
-    LeafPages fast = scan_leaf(table), naive = scan_leaf_portable(table);
+    LeafPages fast = scan_leaf(entries), naive = scan_leaf_portable(entries);
     EXPECT_EQ(fast.present, naive.present);
     EXPECT_EQ(fast.accessed, naive.accessed);
     EXPECT_EQ(fast.writable, naive.writable);
   }
+}
+
+TEST(Leaf, a_part_of_a_table_is_scanned_as_in_the_whole) {
+  std::mt19937_64 random(3);
+  std::vector<Entry> entries(kTablePages);
+  for (auto& entry : entries)
+    entry = random();
+  const LeafPages whole = scan_leaf(entries);
+  for (unsigned first : {0U, 1U, 63U, 64U, 200U, 511U})
+    for (unsigned last : {first + 1, (first + kTablePages) / 2, kTablePages}) {
+      LeafPages part = scan_leaf(std::span(entries).subspan(first, last - first), first);
+      EXPECT_EQ(part.present, whole.present & PageMask::range(first, last)) << first << ".." << last;
+      EXPECT_EQ(part.accessed, whole.accessed & PageMask::range(first, last));
+      EXPECT_EQ(part.writable, whole.writable & PageMask::range(first, last));
+    }
 }
 
 TEST(Leaf, a_protected_page_is_resident_and_a_swapped_one_is_not) {
@@ -62,7 +76,7 @@ TEST(Leaf, a_protected_page_is_resident_and_a_swapped_one_is_not) {
   entries[2] = kEntryProtNone | kEntryAccessed; // mprotect(PROT_NONE), NUMA hinting
   entries[3] = kEntryAccessed | 0x7ffff000;     // a swap entry: its bits mean other things
   entries[4] = kEntryPresent | kEntryWritable;
-  LeafPages pages = scan_leaf(std::span<const Entry, kTablePages>(entries.data(), kTablePages));
+  LeafPages pages = scan_leaf(entries);
   EXPECT_EQ(pages.present.count(), 3);
   EXPECT_EQ(pages.accessed.count(), 2);
   EXPECT_EQ(pages.writable.count(), 1);
