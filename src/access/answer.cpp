@@ -33,8 +33,10 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
     PageMask asked = table.asked & region.own();
     if (!asked.any()) return;
     PageMask cleared = (asked & region.present) - region.accessed;
-    table.proven |= cleared;
-    table.passed -= cleared;
+    if (!scoped_[is_file(region)]) { // else clear_refs may have done it
+      table.proven |= cleared;
+      table.passed -= cleared;
+    }
     PageMask doubtful = (asked & region.accessed) - (surely_private(region) & table.proven);
     if (!doubtful.any()) return;
     std::optional<PageMask> passed = judge(region, doubtful);
@@ -44,7 +46,7 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
     table.proven -= *passed;
     table.proven |= doubtful - *passed;
   });
-  if (flush_) flushed_ = is_cleared(flush_->address) && is_cleared(flush_->end() - 4096);
+  settle_flush();
 }
 
 Answer Tracker::answer(const Snapshot& now) const {
@@ -72,7 +74,7 @@ Answer Tracker::answer(const Snapshot& now) const {
         held[kUndecided] += (stuck - table->passed).count();
         held[kShared] += (stuck & table->passed).count();
       }
-      if (!flushed_) cached += ((table->settled & region.present) - region.accessed).count();
+      cached += ((table->hidden & region.present) - region.accessed).count();
       answer.aged += (((table->unknown | table->held) & region.present) - region.accessed).count();
     }
     std::uint64_t known = touched.count();
@@ -140,7 +142,8 @@ std::vector<Draw> Tracker::draws(const Snapshot& now) const {
          region != now.regions.end() && region->address == table.address; ++region)
       accessed |= region->accessed;
     accessed &= unit.pages;
-    drawn.push_back({.size = unit.pages.count(), .low = (accessed - table.held).count(), .high = accessed.count()});
+    PageMask maybe = accessed | (table.hidden & unit.pages);
+    drawn.push_back({.size = unit.pages.count(), .low = (accessed - table.held).count(), .high = maybe.count()});
   }
   return drawn;
 }

@@ -17,19 +17,8 @@ constexpr double kMaxOwedWindows = 64; // a scoped clear that costs more than th
 constexpr double kSweepShare = 0.5;    // of what is left for clearing when it is not enough for all
 constexpr float kHot = 0.5F;           // tables above are not worth a sweep: most of it would be set again at once
 constexpr double kCheapShare = 0.05;   // of the budget: a scoped clear that costs less is made whatever it settles
-constexpr unsigned kFlushPages = 64;   // a run that changes both ends of so many pages empties the TLB
 constexpr unsigned kSweepLeast = 8;    // cold pages that a sweep of a table must be expected to win
 constexpr double kNotWorthSampling_us = 300; // an exact window this cheap is not made cheaper
-
-bool is_file(const Region& region) {
-  return region.mapping == Mapping::file || region.mapping == Mapping::shmem;
-}
-bool foliated(const Region& region) {
-  return region.mapping == Mapping::file;
-}
-bool is_measured(const Region& region) {
-  return region.mapping != Mapping::hugetlb && region.mapping != Mapping::special;
-}
 
 } // namespace
 
@@ -62,6 +51,7 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   if (few || (!sampling && price <= budget)) {
     for (Table& table : tables_)
       table.asked |= std::exchange(table.unknown, {});
+    expect_hidden(now, all);
     all.reason = few ? "few runs: clearing all is as cheap as a sample" : "clearing all fits the budget";
     return all;
   }
@@ -74,40 +64,8 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   double sweep_us = sampling ? budget * kSweepShare : budget - std::min(budget, design.cost_us);
   sweep(now, sweep_us, costs, !sampling, plan);
   draw(now, design, plan);
+  expect_hidden(now, plan);
   return plan;
-}
-
-// A scoped clear leaves cached translations alone, so that pages which stay in the TLB are not seen again. MADV_COLD
-// flushes what it changed, and everything when that spans more than 33 pages (x86: tlb_single_page_flush_ceiling). So
-// after a scoped clear comes one run that begins and ends with set pages that far apart, outside of its scope.
-void Tracker::choose_flush(const Snapshot& now, ClearPlan& plan) {
-  flush_.reset();
-  flushed_ = !plan.scoped_anonymous && !plan.scoped_file;
-  if (flushed_) return;
-  for (const Region& region : now.regions) {
-    if (region.huge || !is_measured(region) || (is_file(region) ? plan.scoped_file : plan.scoped_anonymous)) continue;
-    auto table = std::ranges::lower_bound(tables_, region.address, {}, &Table::address);
-    PageMask set = table->unknown & region.own();
-    if (!set.any()) continue;
-    unsigned first = set.next(0), pages = set.last() - first + 1;
-    if (pages < kFlushPages) continue;
-    table->asked |= set;
-    table->unknown -= set;
-    plan.flush = flush_ = Run{region.address + first * std::uint64_t{4096}, pages};
-    return;
-  }
-}
-
-bool Tracker::flushes(const Region& region) const {
-  return flush_ && flush_->address >= region.address + region.first * std::uint64_t{4096} &&
-         flush_->end() <= region.address + region.last * std::uint64_t{4096};
-}
-
-// Whether MADV_COLD has cleared the page that was asked for: seen clear since, or known not to be passed over.
-bool Tracker::is_cleared(std::uint64_t address) const {
-  auto table = std::ranges::lower_bound(tables_, address / kTableBytes * kTableBytes, {}, &Table::address);
-  auto page = static_cast<unsigned>(address % kTableBytes / 4096);
-  return table != tables_.end() && table->asked.test(page) && table->proven.test(page);
 }
 
 // Takes over the tables of the new census, with what is remembered of those that were there before.
@@ -138,6 +96,7 @@ void Tracker::adopt(const Snapshot& now) {
     PageMask gone = region.own() - region.present;
     table.passed -= gone;
     table.proven -= gone;
+    table.hidden -= gone | region.accessed;
     if (!is_measured(region)) return;
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
     table.held |= stuck;
@@ -146,31 +105,46 @@ void Tracker::adopt(const Snapshot& now) {
 }
 
 // Decides on the scoped clears; returns what they cost. They settle shared and locked pages, and a process's libraries
-// at once, so that is the first thing the budget is spent on.
+// at once, so that is the first thing the budget is spent on. But what they clear without a flush behind them can be
+// touched unseen until a later window flushes: so such a scoped clear comes only when the pages that waited for it,
+// added up over the windows that they waited, are more than it would hide in this one.
 double Tracker::settle_by_scope(const Snapshot& now, const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan) {
-  std::uint64_t present[2] = {0, 0}, wanted[2] = {0, 0};
+  struct Kind {
+    std::uint64_t present = 0, wanted = 0, others = 0; // pages; others: set ones that MADV_COLD can clear
+    bool flushes_the_other = false;
+  } kinds[2];
   join_tables(now, tables_, [&](const Region& region, const Table& table) {
     if (!is_measured(region)) return;
-    bool file = is_file(region);
-    present[file] += region.present.count();
-    // A page of a file can be part of a large folio, which MADV_COLD would split: those wait for the scoped clear.
-    wanted[file] += (region.accessed & (foliated(region) ? table.held | table.unknown : table.held)).count();
+    Kind& kind = kinds[is_file(region)];
+    std::uint64_t wanted = waits_for_scope(region, table).count();
+    kind.present += region.present.count();
+    kind.wanted += wanted;
+    kind.others += region.accessed.count() - wanted;
+    kind.flushes_the_other = kind.flushes_the_other || flush_in(region, table.unknown).has_value();
   });
   double spent = 0;
-  for (bool file : {false, true}) {
-    double price = scoped.of(present[file]), share = aim.budget_us * kScopedShare;
-    bool matters = static_cast<double>(wanted[file]) > aim.error_pages / 8;
-    if (wanted[file] == 0 || (!matters && price > aim.budget_us * kCheapShare)) continue;
+  std::uint64_t at_stake = 0; // pages that are safe only as long as the other kind provides a flush
+  const bool file_first = kinds[1].wanted >= kinds[0].wanted;
+  for (bool file : {file_first, !file_first}) {
+    const Kind &kind = kinds[file], &other = kinds[!file];
+    const bool other_too = file ? plan.scoped_anonymous : plan.scoped_file;
+    const bool flushed = other.flushes_the_other && !other_too;
+    double price = scoped.of(kind.present), share = aim.budget_us * kScopedShare;
+    bool matters = static_cast<double>(kind.wanted) > aim.error_pages / 8;
+    waited_[file] += kind.wanted;
+    if (kind.wanted == 0 || waited_[file] <= (flushed ? 0 : kind.others + at_stake)) continue;
+    if (!matters && price > aim.budget_us * kCheapShare) continue;
     owed_us_[file] = std::min(owed_us_[file] + share, share * kMaxOwedWindows);
     if (price > owed_us_[file]) continue;
     owed_us_[file] = std::max(0.0, owed_us_[file] - price);
     spent += std::min(price, share);
-    plan.scoped_pages += present[file];
+    waited_[file] = 0;
+    if (flushed) at_stake = kind.wanted + kind.others;
+    plan.scoped_pages += kind.present;
     (file ? plan.scoped_file : plan.scoped_anonymous) = true;
-    join_tables(now, tables_, [file](const Region& region, Table& table) {
+    join_tables(now, tables_, [&](const Region& region, Table& table) {
       if (!is_measured(region) || is_file(region) != file) return;
-      // What MADV_COLD can clear as well is left to it where that is not too much: it flushes the TLB.
-      PageMask settled = region.accessed & (foliated(region) ? table.held | table.unknown : table.held);
+      PageMask settled = waits_for_scope(region, table);
       table.settled |= settled;
       table.held -= settled;
       table.unknown -= settled;

@@ -118,6 +118,7 @@ class Tracker {
     PageMask settled{}; // set at the beginning and cleared by a scoped clear
     PageMask passed{};  // earlier: MADV_COLD passed over them
     PageMask proven{};  // earlier: MADV_COLD was seen to clear them
+    PageMask hidden{};  // earlier: cleared without a TLB flush, and neither flushed nor seen set since
     float heat = 0.5F;  // share of the asked pages that were set again, lately
   };
 
@@ -127,8 +128,12 @@ class Tracker {
   void ask_for_all(const Snapshot& now, const ClearCosts& costs, ClearPlan& plan);
   void sweep(const Snapshot& now, double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan);
   void draw(const Snapshot& now, const SampleDesign& design, ClearPlan& plan);
+  [[nodiscard]] static PageMask waits_for_scope(const Region& region, const Table& table);
+  [[nodiscard]] static std::optional<Run> flush_in(const Region& region, const PageMask& unknown);
   void choose_flush(const Snapshot& now, ClearPlan& plan);
   [[nodiscard]] bool flushes(const Region& region) const;
+  void expect_hidden(const Snapshot& now, const ClearPlan& plan);
+  void settle_flush();
   [[nodiscard]] bool is_cleared(std::uint64_t address) const;
   [[nodiscard]] std::uint64_t unknown_pages() const;
   [[nodiscard]] std::vector<Draw> draws(const Snapshot& now) const;
@@ -142,12 +147,13 @@ class Tracker {
   unsigned block_pages_ = 64;
   double confidence_ = 0.95;
   Spread spread_;
-  RatioHistory history_;       // what the running window's interval may assume
-  std::size_t sweep_at_ = 0;   // table at which the sweep goes on
-  double held_ratio_ = 0.5;    // touched share of pages like the held ones, when they could be told last
-  std::optional<Run> flush_;   // the run whose clearing empties the target's TLB
-  bool flushed_ = true;        // it did, or no scoped clear needed it
-  double owed_us_[2] = {0, 0}; // saved up for the next scoped clear: anonymous, file
+  RatioHistory history_;             // what the running window's interval may assume
+  std::size_t sweep_at_ = 0;         // table at which the sweep goes on
+  double held_ratio_ = 0.5;          // touched share of pages like the held ones, when they could be told last
+  std::optional<Run> flush_;         // the run whose clearing empties the target's TLB
+  bool scoped_[2] = {false, false};  // the running window began with such a clear: anonymous, file
+  std::uint64_t waited_[2] = {0, 0}; // pages times windows that wait for a scoped clear: anonymous, file
+  double owed_us_[2] = {0, 0};       // saved up for the next scoped clear: anonymous, file
 };
 
 } // namespace hotset

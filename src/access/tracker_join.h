@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the regions of a census beside the remembered tables, both ascending by address.
+// What the tracker's parts share: walking the regions of a census beside the remembered tables, both ascending by
+// address, and what a region's mapping means for clearing.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,18 @@ void join_tables(const Snapshot& snapshot, Tables& tables, Visit&& visit, Otherw
 template <class Tables, class Visit>
 void join_tables(const Snapshot& snapshot, Tables& tables, Visit&& visit) {
   join_tables(snapshot, tables, visit, [](const Region&) {});
+}
+
+// clear_refs tells "file" and "anonymous" apart by this.
+inline bool is_file(const Region& region) {
+  return region.mapping == Mapping::file || region.mapping == Mapping::shmem;
+}
+// Pages of files may be parts of large folios, which MADV_COLD on a single page would split.
+inline bool may_be_folios(const Region& region) {
+  return region.mapping == Mapping::file;
+}
+inline bool is_measured(const Region& region) {
+  return region.mapping != Mapping::hugetlb && region.mapping != Mapping::special;
 }
 
 } // namespace hotset

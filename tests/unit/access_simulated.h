@@ -3,7 +3,9 @@
 // real one does), and a workload whose touches are recorded, so that the truth of every window is known.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -16,9 +18,11 @@ struct SimulatedTarget {
     Region region{};    // the census sees a copy of this
     PageMask stuck{};   // MADV_COLD passes over these
     PageMask touched{}; // in the running window
+    PageMask cached{};  // translations that stay in the TLB
   };
   std::vector<Table> tables;
   bool judge_knows = true;
+  bool keeps_translations = false; // an idle processor with a TLB that nothing is pushed out of
 
   // Adds adjacent tables of one mapping, every page present and set: a target fresh after its start.
   void add(std::size_t count, Mapping mapping = Mapping::anonymous, bool huge = false) {
@@ -36,11 +40,13 @@ struct SimulatedTarget {
   void touch(std::size_t table, const PageMask& pages) {
     PageMask mask = tables[table].region.huge && pages.any() ? PageMask::all() : pages;
     tables[table].region.present |= mask;
-    tables[table].region.accessed |= mask;
+    tables[table].region.accessed |= mask - tables[table].cached;
     tables[table].touched |= mask;
+    if (keeps_translations) tables[table].cached |= mask;
   }
   // munmap: what was touched before is gone from both the truth and the census.
   void unmap(std::size_t table, const PageMask& pages) {
+    tables[table].cached -= pages;
     tables[table].region.present -= pages;
     tables[table].region.accessed -= pages;
     tables[table].touched -= pages;
@@ -51,23 +57,40 @@ struct SimulatedTarget {
       if (table.region.present.any()) snapshot.regions.push_back(table.region);
     return snapshot;
   }
-  void clear(const ClearPlan& plan) {
+  // `between`: what the target does after MADV_COLD and before a scoped clear.
+  void clear(const ClearPlan& plan, const std::function<void()>& between = [] {}) {
     for (const Run& run : plan.runs)
       age(run);
+    between();
     for (Table& table : tables) {
       bool file = table.region.mapping == Mapping::file || table.region.mapping == Mapping::shmem;
       if (file ? plan.scoped_file : plan.scoped_anonymous) table.region.accessed = {};
     }
     if (plan.flush) age(*plan.flush);
   }
+  // MADV_COLD: clears, and flushes from the first page that it changed to the last, or everything.
   void age(const Run& run) {
-    for (std::uint64_t address = run.address; address < run.end();) {
-      Table* at = find(address);
-      std::uint64_t end = std::min(run.end(), address / kTableBytes * kTableBytes + kTableBytes);
-      if (at)
-        at->region.accessed -= PageMask::range(static_cast<unsigned>(address % kTableBytes / 4096),
-                                               static_cast<unsigned>((end - 1) % kTableBytes / 4096 + 1)) -
-                               at->stuck;
+    std::uint64_t first = ~std::uint64_t{0}, last = 0;
+    each_part(run.address, run.end(), [&](Table& table, const PageMask& part) {
+      PageMask changed = (table.region.accessed & part) - table.stuck;
+      table.region.accessed -= changed;
+      if (!changed.any()) return;
+      first = std::min(first, table.region.address + changed.next(0) * std::uint64_t{4096});
+      last = table.region.address + changed.last() * std::uint64_t{4096};
+    });
+    if (last < first) return;
+    if (last - first >= 33 * 4096)
+      for (Table& table : tables)
+        table.cached = {};
+    else
+      each_part(first, last + 4096, [](Table& table, const PageMask& part) { table.cached -= part; });
+  }
+  void each_part(std::uint64_t from, std::uint64_t to, auto&& visit) {
+    for (std::uint64_t address = from; address < to;) {
+      std::uint64_t end = std::min(to, address / kTableBytes * kTableBytes + kTableBytes);
+      if (Table* at = find(address))
+        visit(*at, PageMask::range(static_cast<unsigned>(address % kTableBytes / 4096),
+                                   static_cast<unsigned>((end - 1) % kTableBytes / 4096 + 1)));
       address = end;
     }
   }
@@ -78,9 +101,11 @@ struct SimulatedTarget {
     };
   }
   // Begins a window as the product does.
-  ClearPlan begin(Tracker& tracker, const Aim& aim, const ClearCosts& costs = {}, const ScopedCosts& scoped = {}) {
+  ClearPlan begin(
+      Tracker& tracker, const Aim& aim, const ClearCosts& costs = {}, const ScopedCosts& scoped = {},
+      const std::function<void()>& between = [] {}) {
     ClearPlan plan = tracker.begin(census(), aim, costs, scoped);
-    clear(plan);
+    clear(plan, between);
     tracker.settle(census(), judge());
     for (Table& table : tables)
       table.touched = {};

@@ -182,24 +182,6 @@ TEST(Tracker, a_scoped_clear_settles_what_is_held_once_the_budget_allows_it) {
   EXPECT_EQ(settled, 3);
 }
 
-TEST(Tracker, a_scoped_clear_is_followed_by_a_flush_or_says_what_the_tlb_may_hide) {
-  for (bool wide : {false, true}) {
-    SimulatedTarget target;
-    target.add(1);
-    target.add(1, Mapping::file);
-    target.tables[0].region.accessed = PageMask::range(0, 1) | (wide ? PageMask::range(500, 501) : PageMask{});
-    target.tables[1].stuck = PageMask::all();
-    Tracker tracker(1, 100);
-    ClearPlan plan = target.begin(tracker, kPlenty);
-    EXPECT_TRUE(plan.scoped_file);
-    Answer answer = tracker.answer(target.census());
-    EXPECT_EQ(answer.low, 0);
-    EXPECT_EQ(answer.high, wide ? 0 : 100) << "512 pages were settled, the TLB holds 100";
-    EXPECT_EQ(answer.held.empty(), wide);
-    EXPECT_EQ(plan.flush.has_value(), wide);
-  }
-}
-
 TEST(Tracker, hugetlb_and_device_mappings_are_reported_and_not_counted) {
   SimulatedTarget target;
   target.add(1);

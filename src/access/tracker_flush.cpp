@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Touches that the bits don't show, because of translations that stay cached.
+//
+// A scoped clear (clear_refs) leaves the TLB alone: a page whose translation is cached there can be touched for as long
+// as the translation stays, without its bit being set. On an idle processor that is for ever. MADV_COLD flushes what it
+// changed, and everything when that spans more than 33 pages (x86: tlb_single_page_flush_ceiling). So a scoped clear is
+// followed by one run whose ends are set pages that far apart, outside of its scope; where there is none, the pages are
+// remembered as hidden until some later clear flushes, and until then they widen the upper bound.
+#include <algorithm>
+
+#include "access/tracker.h"
+#include "access/tracker_join.h"
+
+namespace hotset {
+namespace {
+
+constexpr unsigned kFlushPages = 64; // with some distance to the kernel's 33
+
+// Whether both ends are 4 KiB pages of one mapping: a huge page counts as one, and each mapping is flushed by itself.
+bool lies_in_small_pages(const Snapshot& now, const Run& run) {
+  auto region_of = [&](std::uint64_t address) -> const Region* {
+    const std::uint64_t table = address / kTableBytes * kTableBytes;
+    const auto page = static_cast<unsigned>(address % kTableBytes / 4096);
+    for (auto at = std::ranges::lower_bound(now.regions, table, {}, &Region::address);
+         at != now.regions.end() && at->address == table; ++at)
+      if (at->own().test(page)) return &*at;
+    return nullptr;
+  };
+  const Region *first = region_of(run.address), *last = region_of(run.end() - 4096);
+  return first && last && first->vma == last->vma && !first->huge && !last->huge;
+}
+
+} // namespace
+
+PageMask Tracker::waits_for_scope(const Region& region, const Table& table) {
+  return region.accessed & (may_be_folios(region) ? table.held | table.unknown : table.held);
+}
+
+std::optional<Run> Tracker::flush_in(const Region& region, const PageMask& unknown) {
+  if (region.huge || !is_measured(region) || may_be_folios(region)) return std::nullopt;
+  PageMask set = unknown & region.own();
+  if (!set.any()) return std::nullopt;
+  unsigned first = set.next(0), pages = set.last() - first + 1;
+  if (pages < kFlushPages) return std::nullopt;
+  return Run{region.address + first * std::uint64_t{4096}, pages};
+}
+
+void Tracker::choose_flush(const Snapshot& now, ClearPlan& plan) {
+  flush_.reset();
+  if (!plan.scoped_anonymous && !plan.scoped_file) return;
+  for (const Region& region : now.regions) {
+    if (is_file(region) ? plan.scoped_file : plan.scoped_anonymous) continue;
+    auto table = std::ranges::lower_bound(tables_, region.address, {}, &Table::address);
+    plan.flush = flush_ = flush_in(region, table->unknown);
+    if (!flush_) continue;
+    PageMask set = table->unknown & region.own();
+    table->asked |= set;
+    table->unknown -= set;
+    return;
+  }
+}
+
+bool Tracker::flushes(const Region& region) const {
+  return flush_ && flush_->address >= region.address + region.first * std::uint64_t{4096} &&
+         flush_->end() <= region.address + region.last * std::uint64_t{4096};
+}
+
+// Pages of a scope that were set a moment ago, whoever clears them: MADV_COLD comes first, and what is touched between
+// it and the scoped clear is cached again. A window without a scoped clear has its flush among its ordinary runs.
+void Tracker::expect_hidden(const Snapshot& now, const ClearPlan& plan) {
+  scoped_[0] = plan.scoped_anonymous;
+  scoped_[1] = plan.scoped_file;
+  if (!plan.scoped_anonymous && !plan.scoped_file) {
+    auto flushes_all = [&](const Run& run) { return run.pages >= kFlushPages && lies_in_small_pages(now, run); };
+    auto wide = std::ranges::find_if(plan.runs, flushes_all);
+    if (wide != plan.runs.end()) flush_ = *wide;
+    return;
+  }
+  join_tables(now, tables_, [&](const Region& region, Table& table) {
+    if (!is_measured(region) || !(is_file(region) ? plan.scoped_file : plan.scoped_anonymous)) return;
+    table.hidden |= (table.settled | table.asked) & region.own();
+  });
+}
+
+// After the clear was verified: when the flushing run did change both of its ends, nothing is hidden any more.
+void Tracker::settle_flush() {
+  if (!flush_ || !is_cleared(flush_->address) || !is_cleared(flush_->end() - 4096)) return;
+  for (Table& table : tables_)
+    table.hidden = {};
+}
+
+// Whether MADV_COLD has cleared the page that was asked for: seen clear since, or known not to be passed over.
+bool Tracker::is_cleared(std::uint64_t address) const {
+  auto table = std::ranges::lower_bound(tables_, address / kTableBytes * kTableBytes, {}, &Table::address);
+  auto page = static_cast<unsigned>(address % kTableBytes / 4096);
+  return table != tables_.end() && table->asked.test(page) && table->proven.test(page);
+}
+
+} // namespace hotset

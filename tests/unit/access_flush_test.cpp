@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Touches through cached translations, which the bits don't show: the bounds must hold them all the same.
+#include <gtest/gtest.h>
+
+#include "access/tracker.h"
+#include "unit/access_simulated.h"
+
+namespace hotset {
+namespace {
+
+constexpr Aim kPlenty{.budget_us = 1e9};
+
+TEST(Tracker, a_scoped_clear_is_followed_by_a_flush_or_says_what_the_tlb_may_hide) {
+  for (bool wide : {false, true}) {
+    SimulatedTarget target;
+    target.add(1);
+    target.add(1, Mapping::file);
+    target.tables[0].region.accessed = PageMask::range(0, 1) | (wide ? PageMask::range(500, 501) : PageMask{});
+    target.tables[1].stuck = PageMask::all();
+    Tracker tracker(1, 100);
+    ClearPlan plan = target.begin(tracker, kPlenty);
+    EXPECT_TRUE(plan.scoped_file);
+    Answer answer = tracker.answer(target.census());
+    EXPECT_EQ(answer.low, 0);
+    EXPECT_EQ(answer.high, wide ? 0 : 100) << "512 pages were settled, the TLB holds 100";
+    EXPECT_EQ(answer.held.empty(), wide);
+    EXPECT_EQ(plan.flush.has_value(), wide);
+  }
+}
+
+// A processor that never pushes a translation out: whatever is cached when clear_refs comes is touched unseen.
+TEST(Tracker, what_the_tlb_hides_is_inside_the_bounds) {
+  std::mt19937_64 random(11);
+  for (int target_number = 0; target_number < 200; ++target_number) {
+    SimulatedTarget target;
+    target.keeps_translations = true;
+    target.add(6);
+    target.add(3, Mapping::file);
+    target.add(2, Mapping::shmem);
+    for (SimulatedTarget::Table& table : target.tables) {
+      table.stuck = random_pages(random, static_cast<double>(random() % 4) / 4);
+      table.region.writable -= table.stuck;
+      table.cached = table.region.present;
+    }
+    Tracker tracker(random());
+    PageMask hot[11], known[11];
+    for (PageMask& pages : hot)
+      pages = random() % 3 == 0 ? random_pages(random, 0.3) : PageMask{};
+    for (int window = 0; window < 12; ++window) {
+      Aim aim{.budget_us = random() % 2 ? 1e9 : 300, .error_pages = 10};
+      // A page whose very first touch falls between the census and the scoped clear is beyond anyone's knowledge.
+      target.begin(tracker, aim, {}, {.per_page_us = 0.001}, [&] {
+        for (std::size_t i = 0; i < 11; ++i)
+          target.touch(i, hot[i] & known[i]);
+      });
+      for (std::size_t i = 0; i < 11; ++i)
+        target.touch(i, known[i] = hot[i]);
+      Answer answer = tracker.answer(target.census());
+      if (answer.confidence == 1) {
+        EXPECT_LE(answer.low, target.truth()) << "window " << window;
+        EXPECT_GE(answer.high, target.truth()) << "window " << window;
+      }
+      tracker.learn(target.census());
+      if (window % 4 == 3) hot[random() % 11] = random_pages(random, 0.2);
+    }
+  }
+}
+
+TEST(Tracker, few_held_pages_wait_rather_than_that_many_hot_ones_are_hidden) {
+  SimulatedTarget target;
+  target.keeps_translations = true;
+  target.add(4);
+  target.tables[0].stuck = PageMask::range(0, 20); // copy-on-write after a fork, say
+  target.tables[0].region.writable = {};
+  Tracker tracker(1);
+  for (int window = 0; window < 5; ++window) {
+    ClearPlan plan = target.begin(tracker, kPlenty);
+    EXPECT_FALSE(plan.scoped_anonymous);
+    for (std::size_t i = 0; i < 4; ++i)
+      target.touch(i, PageMask::range(0, 200));
+    Answer answer = tracker.answer(target.census());
+    EXPECT_LE(answer.low, 800);
+    EXPECT_GE(answer.high, 800);
+    EXPECT_LE(answer.high - answer.low, 20);
+    tracker.learn(target.census());
+  }
+}
+
+TEST(Tracker, held_pages_that_waited_long_are_settled_all_the_same) {
+  SimulatedTarget target;
+  target.keeps_translations = true;
+  target.add(4);
+  target.tables[0].stuck = PageMask::all();
+  target.tables[0].region.writable = {};
+  Tracker tracker(1);
+  Answer answer;
+  for (int window = 0; window < 8; ++window) {
+    target.begin(tracker, kPlenty);
+    for (std::size_t i = 1; i < 4; ++i)
+      target.touch(i, PageMask::range(0, 400));
+    answer = tracker.answer(target.census());
+    EXPECT_LE(answer.low, 1200);
+    EXPECT_GE(answer.high, 1200);
+    tracker.learn(target.census());
+  }
+  EXPECT_TRUE(answer.exact());
+}
+
+TEST(Tracker, a_later_flush_brings_hidden_pages_back_to_light) {
+  SimulatedTarget target;
+  target.keeps_translations = true;
+  target.add(1);
+  target.add(1, Mapping::shmem);
+  target.tables[0].region.accessed = PageMask::range(0, 1);
+  target.tables[1].stuck = PageMask::all();
+  Tracker tracker(1);
+  target.touch(1, PageMask::range(0, 300));
+  target.begin(tracker, kPlenty);
+  target.touch(1, PageMask::range(0, 300));
+  EXPECT_GE(tracker.answer(target.census()).high, 300);
+  tracker.learn(target.census());
+  target.touch(0, PageMask::range(0, 100));
+  target.begin(tracker, kPlenty);
+  target.touch(1, PageMask::range(0, 300));
+  Answer answer = tracker.answer(target.census());
+  EXPECT_EQ(answer.low, 300);
+  EXPECT_EQ(answer.high, 300);
+}
+
+} // namespace
+} // namespace hotset
