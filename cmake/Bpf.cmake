@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# hotset_bpf(NAME): compiles bpf/NAME.bpf.c with clang and wraps it into the skeleton header NAME.skel.h.
+# hotset_bpf(NAME [MCPU v3]): compiles NAME.bpf.c of this folder with clang and wraps it into the skeleton header
+# NAME.skel.h. The default instruction set, v2, is what every kernel since 4.14 runs; v3 has atomic exchange (5.12).
 #
 # The kernel types come from bpf/kernel_types.h and are relocated against the running kernel when the program is
 # loaded (CO-RE), so neither the build host's BTF nor a generated vmlinux.h is needed.
@@ -15,15 +16,20 @@ file(CREATE_LINK "${CMAKE_SOURCE_DIR}/bpf" "${HOTSET_BPF_STAGE}/bpf" SYMBOLIC)
 add_custom_target(hotset_generated)
 
 function(hotset_bpf name)
+  cmake_parse_arguments(arg "" "MCPU" "" ${ARGN})
+  if(NOT arg_MCPU)
+    set(arg_MCPU v2)
+  endif()
   set(source "${CMAKE_CURRENT_SOURCE_DIR}/${name}.bpf.c")
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o")
   set(skeleton "${CMAKE_CURRENT_BINARY_DIR}/${name}.skel.h")
-  file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.h")
+  file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.h" "${CMAKE_SOURCE_DIR}/bpf/*.h")
   add_custom_command(
     OUTPUT "${object}"
     COMMAND
-      ${HOTSET_BPF_CLANG} -target bpf -mcpu=v2 -O2 -g -Wall -Wextra -Werror -Wno-unused-parameter
-      -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -D__TARGET_ARCH_x86 -I${CMAKE_CURRENT_SOURCE_DIR} -I${LIBBPF_INCLUDEDIR}
+      ${HOTSET_BPF_CLANG} -target bpf -mcpu=${arg_MCPU} -O2 -g -Wall -Wextra -Werror -Wno-unused-parameter
+      -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -D__TARGET_ARCH_x86 -I${CMAKE_CURRENT_SOURCE_DIR}
+      -I${CMAKE_SOURCE_DIR}/bpf -I${LIBBPF_INCLUDEDIR}
       -isystem /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c "${source}" -o "${object}"
     DEPENDS "${source}" ${headers}
     COMMENT "BPF object ${name}.bpf.o"

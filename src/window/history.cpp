@@ -28,15 +28,18 @@ Result<> check(const window_header& header, const WindowImage& image, std::size_
   return {};
 }
 
-// The newest second that any CPU shows, 0 if none.
+bool has_slot(const WindowImage& image, std::uint64_t second) {
+  for (std::size_t cpu = 0; cpu < image.cpus; ++cpu)
+    if ((image.slot(cpu, second % WINDOW_SLOTS)[0] & ~WINDOW_BUSY) == second) return true;
+  return false;
+}
+
+// The newest second that any CPU says has begun, 0 if none does.
 std::uint64_t newest_second(const WindowImage& image) {
   std::uint64_t newest = 0;
   for (std::size_t cpu = 0; cpu < image.cpus; ++cpu) {
     window_header header = image.header(cpu);
     if (header.until > header.epoch) newest = std::max<std::uint64_t>(newest, window_second(&header, header.until) - 1);
-    if (image.layout != WINDOW_PUBLISHED) continue;
-    for (std::size_t index = 0; index < WINDOW_SLOTS; ++index)
-      newest = std::max<std::uint64_t>(newest, image.slot(cpu, index)[0] & ~WINDOW_BUSY);
   }
   return newest;
 }
@@ -87,17 +90,19 @@ Result<WindowHistory> WindowHistory::from(const WindowImage& image, std::uint64_
 
 // Which seconds are known. By our clock the kernel is in one of three ticks: epoch_ns may be late by one, and the tick
 // that is due may not have come yet. The running second is that of the earliest, for a second that is called whole must
-// not grow any more, unless a slot says that it is later; but the slots that the latest may be about to use again are
-// not looked at.
+// not grow any more, unless a program has begun a later one; but the slots that the latest may be about to use again
+// are not looked at.
 void WindowHistory::place(const WindowImage& image, const window_header& header, std::uint64_t seconds) {
   clock_ = static_cast<window_clock>(header.clock);
   epoch_ = Nanoseconds(header.epoch_ns);
   taken_ = image.taken;
   auto elapsed = static_cast<std::uint64_t>(std::max(taken_ - epoch_, Nanoseconds::zero()).count()) / header.tick_ns;
-  std::uint64_t newest = newest_second(image);
   std::uint64_t earliest = elapsed == 0 ? 0 : (elapsed - 1) / header.ticks_per_s;
-  running_ = std::max({earliest, newest, std::uint64_t{1}});
-  std::uint64_t latest = std::max<std::uint64_t>((elapsed + 1) / header.ticks_per_s, running_);
+  std::uint64_t latest = (elapsed + 1) / header.ticks_per_s;
+  running_ = std::max({earliest, newest_second(image), std::uint64_t{1}});
+  while (running_ < latest && has_slot(image, running_ + 1))
+    ++running_;
+  latest = std::max(latest, running_);
   first_ = latest > kWindowSeconds ? latest - kWindowSeconds : 1;
   if (running_ - first_ > seconds) first_ = running_ - seconds;
   before_.resize((running_ - first_ + 2) * counters());

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rolling window in simulated memory on a simulated clock: bumped by the code that BPF programs run, read like a real
-// one.
+// one. A test can come in between any two accesses of that code, as an interrupting program does; so this goes before
+// what else includes bpf/window.h.
 #pragma once
+
+#ifdef WINDOW_BETWEEN_ACCESSES
+#error "include window_simulated.h before what includes bpf/window.h"
+#endif
+
+namespace hotset {
+inline thread_local void (*between_accesses)() = nullptr;
+}
+#define WINDOW_BETWEEN_ACCESSES() (::hotset::between_accesses != nullptr ? ::hotset::between_accesses() : void())
 
 #include <cstdint>
 #include <cstring>
@@ -15,7 +25,7 @@ namespace hotset {
 
 class SimulatedWindow {
  public:
-  // Starts when the clock stands at `at`, `late` after the begin of a tick; with jiffies late must be below a tick.
+  // Starts when the clock stands at `at`, `late` after the begin of a tick.
   SimulatedWindow(window_layout layout, window_clock clock, std::size_t cpus, std::size_t counters,
                   Nanoseconds at = std::chrono::hours(5), Nanoseconds late = Nanoseconds(0))
       : image_(layout == WINDOW_STARTS ? WindowImage::starts(cpus, counters) : WindowImage::published(cpus)),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "window/view.h"
+#include "window_simulated.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "window_simulated.h"
+#include "window/view.h"
 
 namespace hotset {
 namespace {
