@@ -53,6 +53,9 @@ static __always_inline void *maple_find(struct mm_struct *mm, unsigned long addr
 	if (!bpf_core_type_exists(struct maple_tree))
 		return NULL;
 	entry = BPF_CORE_READ(mm, mm_mt.ma_root);
+	/* Unrolled, for of a loop clang makes one that is entered in its middle, which verifiers of 2022 (6.1) refuse.
+	 */
+#pragma unroll
 	for (int level = 0; level < MAPLE_MAX_LEVELS; level++) {
 		unsigned long encoded = (unsigned long)entry;
 		unsigned long node = encoded & ~(MAPLE_NODE_BYTES - 1);
