@@ -17,11 +17,14 @@
 #include "cli/command.h"
 #include "cli/window_printer.h"
 #include "fault/kinds.h"
+#include "window/clock.h"
 
 namespace hotset {
 namespace {
 
 constexpr std::string_view kBuiltIn = "faults";
+// Ticks after which a second without a count is known to be over, and not just begun (src/window/history.cpp).
+constexpr int kSettling = 4;
 constexpr Nanoseconds kLookAfterTargets = std::chrono::milliseconds(50);
 
 struct Options {
@@ -62,7 +65,7 @@ Result<Schedule> schedule_of(const Options& options, bool begins_now) {
     HOTSET_TRY(schedule.interval, parse_duration(options.interval));
   }
   if (begins_now)
-    schedule.first = schedule.interval;
+    schedule.first = schedule.interval + kSettling * tick_length();
   else if (options.interval.empty() && options.count == 0)
     schedule.count = 1;
   return schedule;

@@ -47,12 +47,17 @@ Result<> WindowPrinter::print_text(std::span<const WindowReading> readings) {
                   .sparkline = terminal_,
                   .series = format_.series};
   std::vector<std::string> lines;
-  for (const WindowReading& reading : readings)
+  for (const WindowReading& reading : readings) {
+    if (!lines.empty()) lines.emplace_back();
     std::ranges::move(window_text(reading.label, reading.view, look), std::back_inserter(lines));
+  }
   if (readings.empty()) lines.emplace_back("the map has no window in it yet");
-  bool fits = lines.size() < terminal_rows(output_->fd());
+  std::size_t height = 0;
+  for (const std::string& line : lines)
+    height += terminal_lines(line, look.columns);
+  bool fits = std::max(height, lines_) < terminal_rows(output_->fd());
   std::string text = in_place_ && fits ? back_over(lines_) : lines_ > 0 ? "\n" : "";
-  lines_ = lines.size();
+  lines_ = height;
   return output_->line(text + fmt::format("{}", fmt::join(lines, "\n")));
 }
 

@@ -52,6 +52,17 @@ std::string Style::wrap(std::string_view code, std::string_view text) const {
   return colours_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }
 
+std::size_t terminal_lines(std::string_view text, std::size_t columns) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    std::size_t escape = text.find('\x1b');
+    width += characters(text.substr(0, escape));
+    std::size_t end = escape == std::string_view::npos ? escape : text.find('m', escape);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return columns == 0 || width == 0 ? 1 : (width + columns - 1) / columns;
+}
+
 std::string pad_right(std::string_view text, std::size_t columns) {
   return std::string(text) + blanks(text, columns);
 }

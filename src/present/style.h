@@ -36,6 +36,8 @@ class Style {
   bool colours_;
 };
 
+// Lines that `text`, which has no line feed, takes on a terminal of `columns`; escape sequences of Style take no room.
+std::size_t terminal_lines(std::string_view text, std::size_t columns);
 // `text` filled up with blanks to `columns`; counts characters of UTF-8, not bytes. Pad first, colour then.
 std::string pad_right(std::string_view text, std::size_t columns);
 std::string pad_left(std::string_view text, std::size_t columns);

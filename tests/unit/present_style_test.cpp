@@ -26,6 +26,15 @@ TEST(Padding, counts_characters_and_not_bytes) {
   EXPECT_EQ(pad_left("long", 2), "long");
 }
 
+TEST(TerminalLines, counts_what_is_seen) {
+  EXPECT_EQ(terminal_lines("", 80), 1U);
+  EXPECT_EQ(terminal_lines("12345678", 8), 1U);
+  EXPECT_EQ(terminal_lines("123456789", 8), 2U);
+  EXPECT_EQ(terminal_lines("▁▂▃▄▅▆▇█", 8), 1U) << "characters, not bytes";
+  EXPECT_EQ(terminal_lines(Style(true).bold("12345678"), 8), 1U);
+  EXPECT_EQ(terminal_lines(Style(true).bold("1234") + Style(true).red("56789"), 8), 2U);
+}
+
 TEST(WrapText, breaks_at_blanks_and_indents_what_follows) {
   EXPECT_EQ(wrap_text("aaa bbb ccc", 2, 9), "aaa bbb\n  ccc");
   EXPECT_EQ(wrap_text("a verylongword b", 0, 6), "a\nverylongword\nb");
