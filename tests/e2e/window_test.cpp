@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// hotset window as a user has it: page faults by kind, live and pinned, and what it says when there is no window.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "e2e/run_hotset.h"
+#include "e2e/scratch.h"
+
+namespace hotset {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+using Totals = std::map<std::string, std::uint64_t>;
+
+Totals totals(const nlohmann::json& reading) {
+  Totals totals;
+  for (const nlohmann::json& counter : reading["counters"])
+    totals[counter["name"]] = counter["total"];
+  return totals;
+}
+
+// A command that takes at least 1,000 faults of its own memory, and ends.
+std::vector<std::string> then_faults(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(),
+                   {"--", HOTSET_BINARY, "workload", "sequential", "--rss", "4MiB", "--seconds", "0.2"});
+  return arguments;
+}
+
+// The kernel lets go of a map a moment after its last user, when no CPU can be using it.
+bool goes_away(const nlohmann::json& map) {
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (std::chrono::steady_clock::now() < deadline)
+    if (run_hotset({"window", map.dump()}).exit_code == 3) return true;
+  return false;
+}
+
+class FaultWindow : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root to load BPF programs";
+    RunResult run = run_hotset({"window", "faults", "--count", "1", "--interval", "1ms"});
+    if (run.exit_code == 5) GTEST_SKIP() << run.err;
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+};
+
+TEST_F(FaultWindow, counts_the_host_and_a_command_to_its_end) {
+  RunResult run = run_hotset(then_faults({"window", "faults", "--interval", "30s", "--json"}));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  std::vector<nlohmann::json> readings = run.json_lines();
+  ASSERT_THAT(readings, SizeIs(2)) << "the host and the command, once";
+  EXPECT_EQ(readings[0]["schema"], "hotset.window/1");
+  EXPECT_EQ(readings[0]["subject"], "the host");
+  EXPECT_TRUE(readings[1]["pid"].is_number());
+  for (const nlohmann::json& reading : readings) {
+    Totals faults = totals(reading);
+    EXPECT_GE(faults["anonymous"], 1000U) << reading;
+    EXPECT_EQ(faults["user"] + faults["kernel"],
+              faults["anonymous"] + faults["file"] + faults["copy_on_write"] + faults["unknown"]);
+  }
+}
+
+TEST_F(FaultWindow, prints_on_a_timer_as_often_as_asked) {
+  RunResult run = run_hotset({"window", "faults", "--interval", "10ms", "--count", "3", "--json", "--last", "2s"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.json_lines(), SizeIs(3));
+}
+
+TEST_F(FaultWindow, of_processes_that_all_have_ended_exits_8_after_what_it_printed) {
+  Program target({"sh", "-c", "echo; exec sleep 0.2"});
+  target.wait_for_line();
+  RunResult run = run_hotset({"window", "faults", "--pid", std::to_string(target.pid()), "--interval", "30s"});
+  EXPECT_EQ(run.exit_code, 8);
+  EXPECT_THAT(run.out, HasSubstr("faults of the host"));
+}
+
+TEST_F(FaultWindow, after_ctrl_c_leaves_nothing_behind) {
+  RunningHotset run({"window", "faults", "--interval", "10ms", "--json"});
+  ASSERT_TRUE(run.wait_for_output("\n"));
+  run.send(SIGINT);
+  RunResult result = run.finish();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(goes_away(result.json_lines().front()["window"]["map"]));
+}
+
+// A BPF file system of the test's own.
+class PinnedWindow : public FaultWindow {
+ protected:
+  void SetUp() override {
+    FaultWindow::SetUp();
+    if (IsSkipped()) return;
+    bpffs_ = scratch_ / "bpffs";
+    std::filesystem::create_directory(bpffs_);
+    if (::mount("bpf", bpffs_.c_str(), "bpf", 0, nullptr) != 0) GTEST_SKIP() << "cannot mount a BPF file system";
+    mounted_ = true;
+  }
+  void TearDown() override {
+    if (mounted_) ::umount2(bpffs_.c_str(), MNT_DETACH);
+  }
+
+  Scratch scratch_;
+  std::string bpffs_;
+  bool mounted_ = false;
+};
+
+TEST_F(PinnedWindow, goes_on_counting_until_its_pins_are_removed) {
+  std::string folder = bpffs_ + "/kept";
+  Program target({"sh", "-c", "echo; while :; do :; done"});
+  target.wait_for_line();
+  RunResult pinned = run_hotset({"window", "faults", "--pin", folder, "--pid", std::to_string(target.pid())});
+  ASSERT_EQ(pinned.exit_code, 0) << pinned.err;
+
+  RunResult by_folder = run_hotset({"window", folder, "--json"});
+  ASSERT_EQ(by_folder.exit_code, 0) << by_folder.err;
+  RunResult by_pin = run_hotset({"window", folder + "/faults", "--json"});
+  ASSERT_EQ(by_pin.exit_code, 0) << by_pin.err;
+  nlohmann::json first = by_folder.json_lines().front(), second = by_pin.json_lines().front();
+  EXPECT_EQ(first["window"]["map"], second["window"]["map"]);
+  EXPECT_GT(totals(second)["user"], totals(first)["user"]) << "starting a program takes faults";
+
+  RunResult processes = run_hotset({"window", folder + "/processes", "--json"});
+  ASSERT_EQ(processes.exit_code, 0) << processes.err;
+  EXPECT_EQ(processes.json_lines().front()["pid"], target.pid());
+
+  EXPECT_THAT(run_hotset({"window", "--list"}).out, HasSubstr(first["window"]["map"].dump()));
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(goes_away(first["window"]["map"]));
+}
+
+TEST_F(PinnedWindow, takes_no_folder_that_is_there_already) {
+  std::string folder = bpffs_ + "/there";
+  std::filesystem::create_directory(folder);
+  RunResult run = run_hotset({"window", "faults", "--pin", folder});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("exists already"));
+}
+
+TEST_F(PinnedWindow, is_no_link_and_no_empty_folder) {
+  ASSERT_EQ(run_hotset({"window", "faults", "--pin", bpffs_ + "/kept"}).exit_code, 0);
+  RunResult link = run_hotset({"window", bpffs_ + "/kept/kinds_user_0"});
+  EXPECT_EQ(link.exit_code, 6);
+  EXPECT_THAT(link.err, HasSubstr("pin of a program or a link"));
+  EXPECT_EQ(run_hotset({"window", bpffs_}).exit_code, 3);
+  EXPECT_EQ(run_hotset({"window", bpffs_ + "/nothing"}).exit_code, 3);
+}
+
+struct Mistake {
+  const char* name;
+  std::vector<std::string> arguments;
+  int exit_code;
+  const char* says;
+};
+
+std::ostream& operator<<(std::ostream& out, const Mistake& mistake) {
+  return out << mistake.name;
+}
+
+class NoWindow : public testing::TestWithParam<Mistake> {};
+
+TEST_P(NoWindow, is_one_sentence_with_the_remedy) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to look at the loaded maps";
+  std::vector<std::string> arguments{"window"};
+  std::ranges::copy(GetParam().arguments, std::back_inserter(arguments));
+  RunResult run = run_hotset(arguments);
+  EXPECT_EQ(run.exit_code, GetParam().exit_code) << run.err;
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(run.err, AllOf(HasSubstr(GetParam().says), HasSubstr("; ")));
+  EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+}
+
+const std::vector<Mistake> kMistakes{
+    {"none", {}, 2, "none is given"},
+    {"unknown_name", {"no_such_window"}, 3, "no loaded map has that name"},
+    {"unknown_id", {"4294967295"}, 3, "no map of that number is loaded"},
+    {"id_too_large", {"4294967296"}, 2, "no map's number"},
+    {"file", {"/proc/version"}, 6, "no BPF file system"},
+    {"missing_file", {"/no/such/pin"}, 3, "cannot open the pin /no/such/pin"},
+    {"span_too_long", {"faults", "--last", "5m"}, 2, "299 s at the most"},
+    {"bad_interval", {"faults", "--interval", "soon"}, 2, "not a time"},
+    {"bad_pid", {"faults", "--pid", "me"}, 2, "not a process id"},
+    {"two_targets", {"faults", "--pid", "1", "--comm", "x"}, 2, "more than one"},
+    {"pinned_command", {"faults", "--pin", "/tmp/x", "--", "true"}, 2, "ends with hotset"},
+    {"pin_elsewhere", {"faults", "--pin", "/proc/x"}, 2, "no BPF file system"},
+    {"pid_of_another_window", {"cache", "--pid", "1"}, 2, "for the built-in window alone"},
+};
+
+INSTANTIATE_TEST_SUITE_P(, NoWindow, testing::ValuesIn(kMistakes),
+                         [](const auto& mistake) { return std::string(mistake.param.name); });
+
+TEST(WindowOf, nobody_needs_rights_and_is_told_which) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become nobody";
+  RunOptions nobody{.wrapper = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}};
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"window", "cache"},
+                                                    {"window", "1"},
+                                                    {"window", "--list"},
+                                                    {"window", "faults", "--count", "1"}}) {
+    RunResult run = run_hotset(arguments, nobody);
+    EXPECT_EQ(run.exit_code, 4) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("run as root"));
+  }
+}
+
+} // namespace
+} // namespace hotset
