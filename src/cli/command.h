@@ -41,6 +41,7 @@ Action declare_estimate(CLI::App& app, const Tail& tail);
 Action declare_selftest(CLI::App& app, const Tail& tail);
 Action declare_window(CLI::App& app, const Tail& tail);
 Action declare_workload(CLI::App& app, const Tail& tail);
+Action declare_policy(CLI::App& app, const Tail& tail);
 
 // Parses, runs, prints the error if there is one; the process's exit code.
 int run(int argc, char** argv);

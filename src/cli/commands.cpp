@@ -28,6 +28,7 @@ constexpr std::array kCommands{
             declare_window},
     Command{"selftest", "Measure known-answer workloads by every method, and compare", declare_selftest},
     Command{"workload", "Run a known-answer memory workload that publishes what it touches", declare_workload},
+    Command{"policy", "Say which files may be opened, and by whom", declare_policy},
 };
 
 struct Declared {
@@ -63,6 +64,8 @@ void refuse_wrapped_counts(CLI::App& app) {
       option->check([](const std::string& text) {
         return parse_u64(text) ? std::string() : "'" + printable(text) + "' is not a whole number of at least 0";
       });
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    refuse_wrapped_counts(*sub);
 }
 
 // CLI11 ends parsing with an exception for --help and --version too; their text is a result like any other.

@@ -34,8 +34,11 @@ Shape after(Shape shape, std::uint8_t byte) {
   return Shape::no_path;
 }
 
-bool is_nice(unsigned byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
+// Of two bytes the one of lower rank is the better sample to show.
+unsigned rank(unsigned byte) {
+  if (byte >= 'a' && byte <= 'z') return 0;
+  if ((byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9')) return 1;
+  return byte > ' ' && byte < 0x7f ? 2 : 3;
 }
 
 // Splits the classes by each set in turn.
@@ -52,7 +55,7 @@ ByteClasses classes_of(std::span<const ByteSet> sets) {
   for (unsigned byte = 256; byte-- > 0;) {
     std::uint8_t& sample = classes.sample.at(id.at(byte));
     classes.of.at(byte) = static_cast<std::uint8_t>(id.at(byte));
-    if (is_nice(byte) || !is_nice(sample)) sample = static_cast<std::uint8_t>(byte);
+    if (rank(byte) <= rank(sample)) sample = static_cast<std::uint8_t>(byte);
   }
   return classes;
 }

@@ -43,6 +43,11 @@ std::string_view mode_name(unsigned mode) {
   return mode == POLICY_ENFORCE ? "enforce" : "audit";
 }
 
+bool in_cgroup(std::string_view cgroup, std::string_view ancestor) {
+  if (!cgroup.starts_with(ancestor)) return false;
+  return ancestor == "/" || cgroup.size() == ancestor.size() || cgroup[ancestor.size()] == '/';
+}
+
 std::string rule_label(const PolicyRule& rule) {
   std::string label = fmt::format("line {}", rule.place.line);
   return rule.name.empty() ? label : fmt::format("{} ('{}')", label, printable(rule.name));

@@ -80,6 +80,9 @@ std::uint8_t access_named(std::string_view name); // 0: there is no such access
 std::string_view action_name(unsigned action);
 std::string_view mode_name(unsigned mode);
 
+// Whether a cgroup is `ancestor` or below it, by their paths; false for one that is not given ("").
+bool in_cgroup(std::string_view cgroup, std::string_view ancestor);
+
 // "line 12", or "line 12 ('keys')" for a rule with a name.
 std::string rule_label(const PolicyRule& rule);
 

@@ -196,6 +196,19 @@ TEST(PolicyCompile, a_user_is_looked_up_and_one_that_is_missing_is_refused) {
   EXPECT_EQ(found->image->rule[0].uid, 105U);
 }
 
+// As the kernel program does it: name by name from the leaf, each from its end, until nothing can change.
+std::uint32_t match_of_walk(const policy_image& image, std::string_view path) {
+  std::uint32_t state = image.start;
+  while (!path.empty() && !policy_settled(&image, state)) {
+    const std::size_t slash = path.rfind('/');
+    for (std::size_t i = path.size(); i-- > slash + 1;)
+      state = policy_next(&image, state, static_cast<std::uint8_t>(path[i]));
+    state = policy_next(&image, state, '/');
+    path = path.substr(0, slash);
+  }
+  return policy_match_of(&image, state);
+}
+
 // Short words over few letters, so that patterns and paths meet often.
 class Dice {
  public:
@@ -262,6 +275,7 @@ TEST(PolicyCompile, agrees_with_the_naive_matcher_on_random_policies_and_questio
       query.cgroup = dice.one_of(kCgroups);
       query.uid = dice.below(3);
       const policy_verdict told = decide(*policy.image, query);
+      ASSERT_EQ(match_of_walk(*policy.image, query.path), match_of_path(*policy.image, query.path)) << query.path;
       const policy_verdict naive = naive_decide(policy.policy, query);
       ASSERT_EQ(std::tuple(told.action, told.reason, told.rule), std::tuple(naive.action, naive.reason, naive.rule))
           << query.path << " by " << query.executable;

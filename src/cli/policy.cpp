@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// hotset policy: which files may be opened, by whom. The table of its subcommands.
+#include "cli/policy.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace hotset {
+namespace {
+
+constexpr std::array kSubcommands{
+    Command{"check", "Say what is wrong with a policy, and where its rules conflict", declare_policy_check},
+    Command{"test", "Say which rule of a policy decides, and why", declare_policy_test},
+};
+
+} // namespace
+
+Action declare_policy(CLI::App& app, const Tail& tail) {
+  app.require_subcommand(1);
+  std::vector<std::pair<const CLI::App*, Action>> declared;
+  for (const Command& command : kSubcommands) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    declared.emplace_back(sub, command.declare(*sub, tail));
+  }
+  return [declared = std::move(declared)]() -> Result<int> {
+    for (const auto& [sub, action] : declared)
+      if (sub->parsed()) return action();
+    return static_cast<int>(ErrorCode::usage);
+  };
+}
+
+} // namespace hotset
