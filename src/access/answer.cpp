@@ -64,7 +64,7 @@ Answer Tracker::answer(const Snapshot& now) const {
     answer.resident += present;
     if (region.huge) answer.huge += present;
     PageMask touched = region.accessed;
-    if (table) {
+    if (table && table->warm) {
       PageMask stuck = region.accessed & table->held, left = region.accessed & table->unknown;
       touched -= stuck | left;
       unknown += left.count();
@@ -77,7 +77,7 @@ Answer Tracker::answer(const Snapshot& now) const {
       cached += ((table->hidden & region.present) - region.accessed).count();
       answer.aged += (((table->unknown | table->held) & region.present) - region.accessed).count();
     }
-    std::uint64_t known = touched.count();
+    std::uint64_t known = touched.any() ? touched.count() : 0;
     part.accessed += known;
     answer.known += known;
   };
@@ -162,6 +162,7 @@ Interval Tracker::interval(std::span<const Draw> drawn) const {
 void Tracker::learn(const Snapshot& now) {
   std::uint64_t settled = 0, settled_again = 0;
   join_tables(now, tables_, [&](const Region& region, Table& table) {
+    if (!table.warm) return;
     settled += (table.settled & region.own()).count();
     settled_again += (table.settled & region.accessed).count();
     PageMask asked = (table.asked & region.own()) - table.held;

@@ -35,11 +35,11 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   units_.clear();
   frame_ = 0;
   confidence_ = aim.confidence;
-  double budget = std::max(0.0, aim.budget_us - settle_by_scope(now, aim, scoped, plan));
+  double budget = std::max(0.0, aim.budget_us - settle_by_scope(aim, scoped, plan));
 
-  choose_flush(now, plan);
+  choose_flush(plan);
   ClearPlan all = plan;
-  ask_for_all(now, costs, all);
+  ask_for_all(costs, all);
   double price = costs.of(all.runs.size(), all.run_pages);
   const std::uint64_t pages = unknown_pages();
   SampleDesign design =
@@ -49,8 +49,8 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   bool sampling = aim.method == Aim::Method::sample ||
                   (aim.method == Aim::Method::automatic && (price > budget || sample_is_cheap));
   if (few || (!sampling && price <= budget)) {
-    for (Table& table : tables_)
-      table.asked |= std::exchange(table.unknown, {});
+    for (const Warm& warm : warm_)
+      warm.table->asked |= std::exchange(warm.table->unknown, {});
     expect_hidden(now, all);
     all.reason = few ? "few runs: clearing all is as cheap as a sample" : "clearing all fits the budget";
     return all;
@@ -60,47 +60,62 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   plan.reason = sampling && price <= budget
                     ? fmt::format("a sample meets the error at {:.1f} of {:.1f} ms", design.cost_us / 1e3, price / 1e3)
                     : fmt::format("clearing all takes {:.1f} ms, the budget is {:.1f} ms", price / 1e3, budget / 1e3);
-  settle_rest(now, plan);
+  settle_rest(plan);
   double sweep_us = sampling ? budget * kSweepShare : budget - std::min(budget, design.cost_us);
-  sweep(now, sweep_us, costs, !sampling, plan);
-  draw(now, design, plan);
+  sweep(sweep_us, costs, !sampling, plan);
+  draw(design, plan);
   expect_hidden(now, plan);
   return plan;
 }
 
-// Takes over the tables of the new census, with what is remembered of those that were there before.
-void Tracker::adopt(const Snapshot& now) {
-  bool same = true;
+bool Tracker::has_tables_of(const Snapshot& now) const {
   std::size_t at = 0;
-  std::uint64_t last = ~std::uint64_t{0};
   for (const Region& region : now.regions) {
-    if (region.address == last) continue;
-    last = region.address;
-    same = same && at < tables_.size() && tables_[at].address == last;
+    if (at > 0 && tables_[at - 1].address == region.address) continue;
+    if (at == tables_.size() || tables_[at].address != region.address) return false;
     ++at;
   }
-  if (!same || at != tables_.size()) {
-    std::vector<Table> old = std::exchange(tables_, {});
-    std::size_t from = 0;
-    for (const Region& region : now.regions) {
-      if (!tables_.empty() && tables_.back().address == region.address) continue;
-      while (from < old.size() && old[from].address < region.address)
-        ++from;
-      bool known = from < old.size() && old[from].address == region.address;
-      tables_.push_back(known ? old[from] : Table{.address = region.address});
-    }
+  return at == tables_.size();
+}
+
+// The tables of the census, with what is remembered of those that were there before.
+void Tracker::renew_tables(const Snapshot& now) {
+  std::vector<Table> old = std::exchange(tables_, {});
+  std::size_t from = 0;
+  for (const Region& region : now.regions) {
+    if (!tables_.empty() && tables_.back().address == region.address) continue;
+    while (from < old.size() && old[from].address < region.address)
+      ++from;
+    bool known = from < old.size() && old[from].address == region.address;
+    tables_.push_back(known ? old[from] : Table{.address = region.address});
   }
-  for (Table& table : tables_)
+}
+
+// Takes over a new census: what of it is in question.
+void Tracker::adopt(const Snapshot& now) {
+  if (!has_tables_of(now)) renew_tables(now);
+  for (Table& table : tables_) {
+    if (!table.warm) continue;
     table.unknown = table.held = table.asked = table.settled = {};
-  join_tables(now, tables_, [](const Region& region, Table& table) {
+    table.warm = table.hidden.any();
+  }
+  warm_.clear();
+  present_[0] = present_[1] = 0;
+  join_tables(now, tables_, [this](const Region& region, Table& table) {
     PageMask gone = region.own() - region.present;
-    table.passed -= gone;
-    table.proven -= gone;
-    table.hidden -= gone | region.accessed;
+    if (gone.any()) {
+      table.passed -= gone;
+      table.proven -= gone;
+    }
+    if (table.warm) table.hidden -= gone | region.accessed;
     if (!is_measured(region)) return;
+    present_[is_file(region)] += region.present.count();
+    if (!region.accessed.any()) return;
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
     table.held |= stuck;
     table.unknown |= region.accessed - stuck;
+    table.warm = true;
+    warm_.push_back({&region, &table});
   });
 }
 
@@ -108,20 +123,18 @@ void Tracker::adopt(const Snapshot& now) {
 // at once, so that is the first thing the budget is spent on. But what they clear without a flush behind them can be
 // touched unseen until a later window flushes: so such a scoped clear comes only when the pages that waited for it,
 // added up over the windows that they waited, are more than it would hide in this one.
-double Tracker::settle_by_scope(const Snapshot& now, const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan) {
+double Tracker::settle_by_scope(const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan) {
   struct Kind {
-    std::uint64_t present = 0, wanted = 0, others = 0; // pages; others: set ones that MADV_COLD can clear
+    std::uint64_t wanted = 0, others = 0; // pages; others: set ones that MADV_COLD can clear
     bool flushes_the_other = false;
   } kinds[2];
-  join_tables(now, tables_, [&](const Region& region, const Table& table) {
-    if (!is_measured(region)) return;
-    Kind& kind = kinds[is_file(region)];
-    std::uint64_t wanted = waits_for_scope(region, table).count();
-    kind.present += region.present.count();
+  for (const auto& [region, table] : warm_) {
+    Kind& kind = kinds[is_file(*region)];
+    std::uint64_t wanted = waits_for_scope(*region, *table).count();
     kind.wanted += wanted;
-    kind.others += region.accessed.count() - wanted;
-    kind.flushes_the_other = kind.flushes_the_other || flush_in(region, table.unknown).has_value();
-  });
+    kind.others += region->accessed.count() - wanted;
+    kind.flushes_the_other = kind.flushes_the_other || flush_in(*region, table->unknown).has_value();
+  }
   double spent = 0;
   std::uint64_t at_stake = 0; // pages that are safe only as long as the other kind provides a flush
   const bool file_first = kinds[1].wanted >= kinds[0].wanted;
@@ -129,7 +142,7 @@ double Tracker::settle_by_scope(const Snapshot& now, const Aim& aim, const Scope
     const Kind &kind = kinds[file], &other = kinds[!file];
     const bool other_too = file ? plan.scoped_anonymous : plan.scoped_file;
     const bool flushed = other.flushes_the_other && !other_too;
-    double price = scoped.of(kind.present), share = aim.budget_us * kScopedShare;
+    double price = scoped.of(present_[file]), share = aim.budget_us * kScopedShare;
     bool matters = static_cast<double>(kind.wanted) > aim.error_pages / 8;
     waited_[file] += kind.wanted;
     if (kind.wanted == 0 || waited_[file] <= (flushed ? 0 : kind.others + at_stake)) continue;
@@ -140,47 +153,47 @@ double Tracker::settle_by_scope(const Snapshot& now, const Aim& aim, const Scope
     spent += std::min(price, share);
     waited_[file] = 0;
     if (flushed) at_stake = kind.wanted + kind.others;
-    plan.scoped_pages += kind.present;
+    plan.scoped_pages += present_[file];
     (file ? plan.scoped_file : plan.scoped_anonymous) = true;
-    join_tables(now, tables_, [&](const Region& region, Table& table) {
-      if (!is_measured(region) || is_file(region) != file) return;
-      PageMask settled = waits_for_scope(region, table);
-      table.settled |= settled;
-      table.held -= settled;
-      table.unknown -= settled;
-    });
+    for (const auto& [region, table] : warm_) {
+      if (is_file(*region) != file) continue;
+      PageMask settled = waits_for_scope(*region, *table);
+      table->settled |= settled;
+      table->held -= settled;
+      table->unknown -= settled;
+    }
   }
   return spent;
 }
 
 // Too much to clear by runs: the scoped clear reaches the rest of its scope at no further price.
-void Tracker::settle_rest(const Snapshot& now, const ClearPlan& plan) {
-  join_tables(now, tables_, [&](const Region& region, Table& table) {
-    if (!is_measured(region) || !(is_file(region) ? plan.scoped_file : plan.scoped_anonymous)) return;
-    PageMask rest = table.unknown & region.own();
-    table.settled |= rest;
-    table.unknown -= rest;
-  });
+void Tracker::settle_rest(const ClearPlan& plan) {
+  for (const auto& [region, table] : warm_) {
+    if (!(is_file(*region) ? plan.scoped_file : plan.scoped_anonymous)) continue;
+    PageMask rest = table->unknown & region->own();
+    table->settled |= rest;
+    table->unknown -= rest;
+  }
 }
 
 // The runs that clear every page in question.
-void Tracker::ask_for_all(const Snapshot& now, const ClearCosts& costs, ClearPlan& plan) {
+void Tracker::ask_for_all(const ClearCosts& costs, ClearPlan& plan) {
   RunBuilder builder(costs.bridge_pages());
-  join_tables(now, tables_,
-              [&](const Region& region, const Table& table) { builder.add(region, table.unknown & region.own()); });
+  for (const auto& [region, table] : warm_)
+    builder.add(*region, table->unknown & region->own());
   plan.runs = builder.take();
   for (const Run& run : plan.runs)
     plan.run_pages += run.pages;
 }
 
 // Clears whole tables that are likely to have gone cold, as far as the budget goes, and goes on there next time.
-void Tracker::sweep(const Snapshot& now, double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan) {
+void Tracker::sweep(double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan) {
   const std::size_t n = tables_.size();
   double spent = 0;
   std::size_t step = 0;
   for (; step < n && spent < budget_us; ++step) {
     Table& table = tables_[(sweep_at_ + step) % n];
-    unsigned set = table.unknown.count();
+    unsigned set = table.warm ? table.unknown.count() : 0;
     if (set == 0) continue;
     bool worth = table.heat <= kHot && static_cast<float>(set) * (1 - table.heat) >= static_cast<float>(kSweepLeast);
     if (!hot_too && !worth) continue;
@@ -193,22 +206,18 @@ void Tracker::sweep(const Snapshot& now, double budget_us, const ClearCosts& cos
   if (n > 0) sweep_at_ = (sweep_at_ + step) % n;
 
   RunBuilder builder(costs.bridge_pages());
-  join_tables(now, tables_,
-              [&](const Region& region, const Table& table) { builder.add(region, table.asked & region.own()); });
+  for (const auto& [region, table] : warm_)
+    builder.add(*region, table->asked & region->own());
   plan.runs = builder.take();
   for (const Run& run : plan.runs)
     plan.run_pages += run.pages;
 }
 
 // Draws the sample from what is still in question. Each unit is one run of its own.
-void Tracker::draw(const Snapshot& now, const SampleDesign& design, ClearPlan& plan) {
+void Tracker::draw(const SampleDesign& design, ClearPlan& plan) {
   Frame frame;
-  std::size_t at = 0;
-  for (const Region& region : now.regions) {
-    while (tables_[at].address < region.address)
-      ++at;
-    frame.add(static_cast<std::uint32_t>(at), tables_[at].unknown & region.own(), region.huge);
-  }
+  for (const auto& [region, table] : warm_)
+    frame.add(static_cast<std::uint32_t>(table - tables_.data()), table->unknown & region->own(), region->huge);
   frame_ = frame.pages();
   block_pages_ = design.block_pages;
   history_ = {.variance = spread_.weight > 0 ? spread_.variance(block_pages_) : 0.25,
@@ -229,15 +238,15 @@ void Tracker::draw(const Snapshot& now, const SampleDesign& design, ClearPlan& p
 
 std::uint64_t Tracker::unknown_pages() const {
   std::uint64_t sum = 0;
-  for (const Table& table : tables_)
-    sum += table.unknown.count();
+  for (const auto& [region, table] : warm_)
+    sum += (table->unknown & region->own()).count();
   return sum;
 }
 
 std::vector<std::uint64_t> Tracker::asked_tables() const {
   std::vector<std::uint64_t> addresses;
   for (const Table& table : tables_)
-    if (table.asked.any()) addresses.push_back(table.address);
+    if (table.warm && table.asked.any()) addresses.push_back(table.address);
   return addresses;
 }
 

@@ -112,25 +112,34 @@ class Tracker {
   // What is remembered of one table.
   struct Table {
     std::uint64_t address = 0;
+    float heat = 0.5F;  // share of the asked pages that were set again, lately
+    bool warm = false;  // else these five are empty
     PageMask unknown{}; // set at the beginning of the window and left alone by choice
     PageMask held{};    // set at the beginning and not clearable
     PageMask asked{};   // set at the beginning and to be cleared by MADV_COLD
     PageMask settled{}; // set at the beginning and cleared by a scoped clear
+    PageMask hidden{};  // earlier: cleared without a TLB flush, and neither flushed nor seen set since
     PageMask passed{};  // earlier: MADV_COLD passed over them
     PageMask proven{};  // earlier: MADV_COLD was seen to clear them
-    PageMask hidden{};  // earlier: cleared without a TLB flush, and neither flushed nor seen set since
-    float heat = 0.5F;  // share of the asked pages that were set again, lately
+  };
+  // A measured region of the window's first census with set pages, and its table. Most of a large target has none: all
+  // that is decided about a window is decided by looking at these alone.
+  struct Warm {
+    const Region* region;
+    Table* table;
   };
 
   void adopt(const Snapshot& now);
-  double settle_by_scope(const Snapshot& now, const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan);
-  void settle_rest(const Snapshot& now, const ClearPlan& plan);
-  void ask_for_all(const Snapshot& now, const ClearCosts& costs, ClearPlan& plan);
-  void sweep(const Snapshot& now, double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan);
-  void draw(const Snapshot& now, const SampleDesign& design, ClearPlan& plan);
+  void renew_tables(const Snapshot& now);
+  [[nodiscard]] bool has_tables_of(const Snapshot& now) const;
+  double settle_by_scope(const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan);
+  void settle_rest(const ClearPlan& plan);
+  void ask_for_all(const ClearCosts& costs, ClearPlan& plan);
+  void sweep(double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan);
+  void draw(const SampleDesign& design, ClearPlan& plan);
   [[nodiscard]] static PageMask waits_for_scope(const Region& region, const Table& table);
   [[nodiscard]] static std::optional<Run> flush_in(const Region& region, const PageMask& unknown);
-  void choose_flush(const Snapshot& now, ClearPlan& plan);
+  void choose_flush(ClearPlan& plan);
   [[nodiscard]] bool flushes(const Region& region) const;
   void expect_hidden(const Snapshot& now, const ClearPlan& plan);
   void settle_flush();
@@ -141,9 +150,11 @@ class Tracker {
 
   RandomEngine random_;
   std::uint64_t tlb_pages_;
-  std::vector<Table> tables_; // ascending by address
-  std::vector<Unit> units_;   // the sample of the running window, in the order of the draw
-  std::uint64_t frame_ = 0;   // pages of the running window's frame, sample included
+  std::vector<Table> tables_;         // ascending by address
+  std::vector<Warm> warm_;            // the same; valid during begin(), whose census it points into
+  std::uint64_t present_[2] = {0, 0}; // measured pages of that census: anonymous, with a file
+  std::vector<Unit> units_;           // the sample of the running window, in the order of the draw
+  std::uint64_t frame_ = 0;           // pages of the running window's frame, sample included
   unsigned block_pages_ = 64;
   double confidence_ = 0.95;
   Spread spread_;

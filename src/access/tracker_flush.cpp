@@ -45,15 +45,14 @@ std::optional<Run> Tracker::flush_in(const Region& region, const PageMask& unkno
   return Run{region.address + first * std::uint64_t{4096}, pages};
 }
 
-void Tracker::choose_flush(const Snapshot& now, ClearPlan& plan) {
+void Tracker::choose_flush(ClearPlan& plan) {
   flush_.reset();
   if (!plan.scoped_anonymous && !plan.scoped_file) return;
-  for (const Region& region : now.regions) {
-    if (is_file(region) ? plan.scoped_file : plan.scoped_anonymous) continue;
-    auto table = std::ranges::lower_bound(tables_, region.address, {}, &Table::address);
-    plan.flush = flush_ = flush_in(region, table->unknown);
+  for (const auto& [region, table] : warm_) {
+    if (is_file(*region) ? plan.scoped_file : plan.scoped_anonymous) continue;
+    plan.flush = flush_ = flush_in(*region, table->unknown);
     if (!flush_) continue;
-    PageMask set = table->unknown & region.own();
+    PageMask set = table->unknown & region->own();
     table->asked |= set;
     table->unknown -= set;
     return;
@@ -76,17 +75,16 @@ void Tracker::expect_hidden(const Snapshot& now, const ClearPlan& plan) {
     if (wide != plan.runs.end()) flush_ = *wide;
     return;
   }
-  join_tables(now, tables_, [&](const Region& region, Table& table) {
-    if (!is_measured(region) || !(is_file(region) ? plan.scoped_file : plan.scoped_anonymous)) return;
-    table.hidden |= (table.settled | table.asked) & region.own();
-  });
+  for (const auto& [region, table] : warm_)
+    if (is_file(*region) ? plan.scoped_file : plan.scoped_anonymous)
+      table->hidden |= (table->settled | table->asked) & region->own();
 }
 
 // After the clear was verified: when the flushing run did change both of its ends, nothing is hidden any more.
 void Tracker::settle_flush() {
   if (!flush_ || !is_cleared(flush_->address) || !is_cleared(flush_->end() - 4096)) return;
   for (Table& table : tables_)
-    table.hidden = {};
+    if (table.warm) table.hidden = {};
 }
 
 // Whether MADV_COLD has cleared the page that was asked for: seen clear since, or known not to be passed over.
