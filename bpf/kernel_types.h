@@ -32,9 +32,37 @@ struct pid {
 	struct upid numbers[1];
 } RELOCATED;
 
+struct thread_info {
+	__u32 status;
+} RELOCATED;
+
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+} RELOCATED;
+
+struct file;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} RELOCATED;
+
+struct files_struct {
+	struct fdtable *fdt;
+} RELOCATED;
+
+struct mm_struct;
+
 struct task_struct {
-	struct task_struct *group_leader;
+	struct thread_info thread_info;
 	struct mm_struct *mm;
+	struct files_struct *files;
+	const struct cred *cred;
+	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	__u64 start_boottime;
 	char comm[16];
@@ -47,20 +75,71 @@ struct pt_regs {
 	unsigned long cx;
 	unsigned long r8;
 	unsigned long ax;
+	unsigned long orig_ax;
 	unsigned long sp;
 	unsigned long bp;
 	unsigned long ip;
 } RELOCATED;
 
 struct super_block {
+	__u32 s_dev;
+	unsigned long s_flags;
 	unsigned long s_magic;
 } RELOCATED;
 
 struct inode {
+	unsigned short i_mode;
 	struct super_block *i_sb;
+	unsigned long i_ino;
+	__u32 i_generation;
+} RELOCATED;
+
+struct qstr {
+	__u32 hash;
+	__u32 len;
+	const unsigned char *name;
+} RELOCATED;
+
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+} RELOCATED;
+
+struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+} RELOCATED;
+
+struct vfsmount {
+	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
+} RELOCATED;
+
+struct mnt_namespace {
+	struct ns_common ns;
+} RELOCATED;
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
+	__u64 mnt_id_unique; /* Linux 6.8 */
+} RELOCATED;
+
+/* Linux 6.17: numbers of namespaces that are always the same. The real one, which clang 14 gets wrong, is relocated. */
+enum init_ns_ino { MNT_NS_ANON_INO = 1 };
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
 } RELOCATED;
 
 struct file {
+	__u32 f_mode;
+	__u32 f_flags;
+	struct path f_path;
 	struct inode *f_inode;
 } RELOCATED;
 
@@ -82,6 +161,16 @@ struct maple_arange_64 {
 struct mm_struct {
 	void *pgd;
 	struct maple_tree mm_mt;
+	struct file *exe_file;
+} RELOCATED;
+
+struct renamedata {
+	struct dentry *old_dentry;
+	struct dentry *new_dentry;
+} RELOCATED;
+
+struct linux_binprm {
+	struct file *file;
 } RELOCATED;
 
 struct vm_area_struct {

@@ -36,7 +36,7 @@ CACHE = BUILD / "vm"
 
 # Seconds a job may take in a guest: several times what it takes on an idle machine.
 JOBS = {"probe": 60, "evidence": 60, "verifier": 60, "doctor": 60, "published": 120, "kernel-tests": 600, "dmesg": 20}
-MODULES = ["zram", "loop"]  # for tests that need swap or a file system of their own
+MODULES = ["zram", "loop", "overlay"]  # for tests that need swap or a file system of their own
 
 
 TABLE_LOCK = threading.Lock()

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Holds a file-access policy against each file that is opened: denies (LSM), or tells what would have been denied.
+ *
+ * An open is judged in two steps. The match of the file's path is looked up, or found by walking up to the root
+ * (guard_cache, guard_walk); it depends on the path alone. The verdict is worked out from the match, the access and the
+ * subject each time, so one subject's verdict never answers another's.
+ *
+ * The hooks are shells over judge(). User space loads either those of the LSM, which can deny, or those that follow
+ * system calls to their end and see the file that was opened, which any kernel allows.
+ */
+#include "guard_decide.bpf.h"
+#include "guard_event.bpf.h"
+#include <bpf/bpf_tracing.h>
+#include <linux/errno.h>
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile bool enforce = false;
+const volatile __u32 exempt_pid = 0;	    /* the agent, in its own PID namespace: never denied anything */
+const volatile __u32 only_pid = 0;	    /* judge this process alone; 0: all */
+const volatile bool typed_pointers = false; /* this kernel has bpf_rdonly_cast */
+
+void *bpf_rdonly_cast(void *object, __u32 type) __ksym __weak;
+
+/* The one policy, written before anything is attached and never changed: a reload loads new programs with new maps. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct policy_image);
+} image SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct guard_state);
+} guard_state SEC(".maps");
+
+#define OPEN_EXEC	0x20  /* __FMODE_EXEC, among the flags of an open that is part of an execve */
+#define OPEN_TRUNCATE	01000 /* O_TRUNC */
+#define S_IFDIR		0040000
+#define MODE_READ	1	   /* FMODE_READ */
+#define MODE_WRITE	2	   /* FMODE_WRITE */
+#define MODE_PATH	0x4000	   /* FMODE_PATH: names a file, and opens nothing */
+#define MODE_NO_ACCOUNT 0x20000000 /* FMODE_NOACCOUNT: the kernel opens it for itself, below an open of user space */
+
+static __always_inline __u32 access_of(__u32 mode, __u32 flags)
+{
+	__u32 access = 0;
+
+	if (flags & OPEN_EXEC)
+		return POLICY_EXECUTE;
+	if (mode & MODE_READ)
+		access |= POLICY_READ;
+	if ((mode & MODE_WRITE) || (flags & OPEN_TRUNCATE))
+		access |= POLICY_WRITE;
+	/* O_ACCMODE, for ioctl alone: the kernel asks for both permissions. */
+	return access ? access : POLICY_READ | POLICY_WRITE;
+}
+
+/* How a match was come by. */
+enum match_source { FROM_CACHE, FROM_WALK, FROM_WALK_AND_KEPT };
+
+__noinline int count_open(__u32 match, __u32 source, __u32 stale, __u32 deny)
+{
+	struct policy_window *w = window_of(policy);
+
+	if (!w)
+		return 0;
+	window_add_to(w, lookups, 1);
+	if (deny)
+		window_add_to(w, denied, 1);
+	if (source == FROM_CACHE) {
+		if (match == POLICY_NO_MATCH)
+			window_add_to(w, hits_no_policy, 1);
+		else if (deny)
+			window_add_to(w, hits_deny, 1);
+		else
+			window_add_to(w, hits_allow, 1);
+		return 0;
+	}
+	window_add_to(w, misses_walk, 1);
+	if (source == FROM_WALK_AND_KEPT)
+		window_add_to(w, fills, 1);
+	if (stale)
+		window_add_to(w, invalidations, 1);
+	if (match == POLICY_UNKNOWN_MATCH)
+		window_add_to(w, unknown, 1);
+	return 0;
+}
+
+/*
+ * Whether the policy denies the current process this access to the file, which is at that address. `typed`: the
+ * verifier knows `file` (see peek); `lsm`: and lets its inode's storage be used. Both are constants.
+ */
+static __always_inline bool judge(struct file *file, __u64 address, __u32 access, bool typed, bool lsm)
+{
+	enum match_source source = FROM_CACHE;
+	struct policy_image *policy_image;
+	__u64 *entry, proof, word, walked;
+	struct origin origin = {};
+	__u32 match, verdict, key = 0;
+
+	policy_image = bpf_map_lookup_elem(&image, &key);
+	if (!policy_image || (only_pid && current_pid() != only_pid))
+		return false;
+	proof = find_file(&origin, file, policy_image->generation, typed, false);
+	entry = lsm ? bpf_inode_storage_get(&inode_matches, file->f_inode, NULL, 0) : table_entry(file, typed);
+	word = entry ? *(volatile __u64 *)entry : 0;
+	match = word & MATCH_MASK;
+	if (!cache_matches || (word & ~MATCH_MASK) != proof) {
+		source = FROM_WALK;
+		walked = find_and_walk(policy_image, &origin, address, &proof);
+		if (WALK_END(walked) == GUARD_WALK_foreign)
+			return false;
+		match = WALK_MATCH(walked);
+		if (lsm && !entry && cache_matches && (walked & WALK_STEADY))
+			entry =
+			    bpf_inode_storage_get(&inode_matches, file->f_inode, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (entry && cache_matches && (walked & WALK_STEADY)) {
+			*(volatile __u64 *)entry = proof | match;
+			source = FROM_WALK_AND_KEPT;
+		}
+	}
+	verdict = find_verdict(policy_image, match, access);
+	count_open(match, source, word != 0, VERDICT_DENIES(verdict));
+	if (!VERDICT_DENIES(verdict))
+		return false;
+	tell(&origin, policy_image->generation, access | (lsm && enforce ? TELL_BLOCKED : 0), verdict);
+	return true;
+}
+
+static __always_inline bool is_directory(struct dentry *dentry)
+{
+	struct inode *inode = BPF_CORE_READ(dentry, d_inode);
+
+	return inode && (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFDIR;
+}
+
+SEC("lsm/file_open")
+int BPF_PROG(guard_file_open, struct file *file, int earlier)
+{
+	__u64 address = 0;
+
+	if (earlier)
+		return earlier;
+	if (file->f_mode & (MODE_NO_ACCOUNT | MODE_PATH))
+		return 0;
+	if (enforce && exempt_pid && current_pid() == exempt_pid)
+		return 0;
+	bpf_probe_read_kernel(&address, sizeof(address), ctx); /* the first argument, as a number */
+	if (judge(file, address, access_of(file->f_mode, file->f_flags), true, true) && enforce)
+		return -EPERM;
+	return 0;
+}
+
+/* Of a directory, or in exchange for one. */
+SEC("fexit/vfs_rename")
+int BPF_PROG(guard_rename, struct renamedata *rename, int failed)
+{
+	if (!failed && (is_directory(rename->old_dentry) || is_directory(rename->new_dentry)))
+		topology_changed();
+	return 0;
+}
+
+/*
+ * Before a directory is removed. It is locked: if it is removed it was empty already, so that nothing in it can be
+ * looked up any more. File systems that number the generations of their inodes need none of this.
+ */
+SEC("lsm/inode_rmdir")
+int BPF_PROG(guard_rmdir, struct inode *parent, struct dentry *directory, int earlier)
+{
+	if (!earlier && !parent->i_generation)
+		topology_changed();
+	return earlier;
+}
+
+/* What a system call means here, by its number. */
+enum { CALL_OPENS = 1, CALL_MOVES, CALL_REMOVES_DIRECTORY, CALL_UNLINKS_AT };
+#define CALLS		 512
+#define REMOVE_DIRECTORY 0x200	    /* AT_REMOVEDIR; dx is the third argument in both tables */
+#define X32_CALL	 0x40000000 /* __X32_SYSCALL_BIT */
+#define TS_COMPAT	 2	    /* the task is in a system call of the 32-bit table */
+
+/* open, creat, openat, open_by_handle_at, openat2; rename*, mount, umount2, pivot_root, move_mount */
+static const __u8 calls_64[CALLS] = {
+    [2] = CALL_OPENS,
+    [85] = CALL_OPENS,
+    [257] = CALL_OPENS,
+    [304] = CALL_OPENS,
+    [437] = CALL_OPENS,
+    [82] = CALL_MOVES,
+    [264] = CALL_MOVES,
+    [316] = CALL_MOVES,
+    [165] = CALL_MOVES,
+    [166] = CALL_MOVES,
+    [155] = CALL_MOVES,
+    [429] = CALL_MOVES,
+    [84] = CALL_REMOVES_DIRECTORY,
+    [263] = CALL_UNLINKS_AT,
+};
+
+/* The same, and the old umount. */
+static const __u8 calls_32[CALLS] = {
+    [5] = CALL_OPENS,	     [8] = CALL_OPENS,
+    [295] = CALL_OPENS,	     [342] = CALL_OPENS,
+    [437] = CALL_OPENS,	     [38] = CALL_MOVES,
+    [302] = CALL_MOVES,	     [353] = CALL_MOVES,
+    [21] = CALL_MOVES,	     [52] = CALL_MOVES,
+    [217] = CALL_MOVES,	     [429] = CALL_MOVES,
+    [22] = CALL_MOVES,	     [40] = CALL_REMOVES_DIRECTORY,
+    [301] = CALL_UNLINKS_AT,
+};
+
+/* The file behind a descriptor of the current process, as a number that the verifier does not know. */
+static __always_inline struct file *file_of(long descriptor)
+{
+	struct files_struct *files = bpf_get_current_task_btf()->files;
+	struct file *file = NULL;
+
+	if (descriptor >= files->fdt->max_fds)
+		return NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), files->fdt->fd + descriptor);
+	return file;
+}
+
+/* Judges a file that was opened, by the number that is its address. */
+static __always_inline void audit(struct file *file, __u32 also)
+{
+	__u64 address = (__u64)file;
+	__u32 mode, access;
+
+	if (!file) {
+		window_bump(policy, unseen);
+		return;
+	}
+	if (typed_pointers)
+		file = bpf_rdonly_cast(file, bpf_core_type_id_kernel(struct file));
+	mode = peek(typed_pointers, file, f_mode);
+	if (mode & MODE_PATH)
+		return;
+	access = also ? also : access_of(mode, peek(typed_pointers, file, f_flags));
+	judge(file, address, access, typed_pointers, false);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(guard_sys_exit, struct pt_regs *regs, long result)
+{
+	bool compat = bpf_get_current_task_btf()->thread_info.status & TS_COMPAT;
+	__u32 number = regs->orig_ax & ~X32_CALL;
+
+	if (number >= CALLS || result < 0)
+		return 0;
+	switch (compat ? calls_32[number] : calls_64[number]) {
+	case CALL_OPENS:
+		audit(file_of(result), 0);
+		break;
+	case CALL_UNLINKS_AT:
+		if (!(regs->dx & REMOVE_DIRECTORY))
+			break;
+		/* fallthrough */
+	case CALL_REMOVES_DIRECTORY:
+		topology_changed();
+		break;
+	case CALL_MOVES:
+		if (calls_end_matches)
+			topology_changed();
+		break;
+	}
+	return 0;
+}
+
+/* An execve that will not fail any more; the process is still what it was. Linux 6.10. */
+SEC("tp_btf/sched_prepare_exec")
+int BPF_PROG(guard_prepare_exec, struct task_struct *task, struct linux_binprm *bprm)
+{
+	audit(BPF_CORE_READ(bprm, file), POLICY_EXECUTE);
+	return 0;
+}
+
+/* An execve that is done: the subject is the new program already. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(guard_process_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
+{
+	audit(BPF_CORE_READ(bprm, file), POLICY_EXECUTE);
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tells user space of an open that was denied, or would have been: with the path, walked anew, for the cache keeps
+ * none.
+ *
+ * A program that opens a denied file in a loop shall cost no more than its opens: a second has a budget of events, and
+ * what is over it, or finds the ring buffer full, is counted and dropped.
+ */
+#pragma once
+
+#include "guard_decide.bpf.h"
+#include "guard_window.bpf.h"
+
+const volatile __u32 events_per_second = 100;
+const volatile __u32 pid_namespace = 0;	 /* inode of the agent's; 0: the initial one */
+const volatile __s64 boot_offset_ns = 0; /* of the agent's time namespace */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1024 * 1024);
+} events SEC(".maps");
+
+/* Programs on several processors that begin a second together may grant it a few events more. */
+struct {
+	__u64 second;
+	__u64 granted;
+} event_budget __attribute__((aligned(64)));
+
+static __always_inline bool event_granted(__u64 time_ns)
+{
+	__u64 second = time_ns / 1000000000;
+
+	if (event_budget.second != second) {
+		event_budget.second = second;
+		event_budget.granted = 0;
+	}
+	if (*(volatile __u64 *)&event_budget.granted >= events_per_second)
+		return false;
+	__sync_fetch_and_add(&event_budget.granted, 1);
+	return true;
+}
+
+struct path_walk {
+	struct climb climb;
+	struct guard_event *event;
+	__u32 begin;
+	__u32 end;
+};
+
+/* Writes a name, and the slash in front of it, before what is there. */
+static __always_inline bool put_name(struct path_walk *walk, const struct name *name)
+{
+	__u32 bytes = name->bytes & (GUARD_NAME_BYTES - 1);
+	struct guard_event *event = walk->event;
+	__u32 at;
+
+	if (walk->begin < bytes + 1)
+		return false;
+	at = (walk->begin - bytes) & (GUARD_PATH_BYTES - 1);
+	if (bpf_probe_read_kernel(event->path + at, bytes, (void *)name->address))
+		return false;
+	at = (at - 1) & (GUARD_PATH_BYTES - 1);
+	event->path[at] = '/';
+	walk->begin = at;
+	return true;
+}
+
+static long path_walk_step(__u32 index, struct path_walk *walk)
+{
+	struct name name;
+
+	switch (climb_step(&walk->climb, &name)) {
+	case CLIMBED_A_MOUNT:
+		return 0;
+	case CLIMBED_A_NAME:
+		if (put_name(walk, &name))
+			return 0;
+		walk->end = GUARD_WALK_too_deep;
+		return 1;
+	case CLIMBED_TO_THE_ROOT:
+		walk->end = GUARD_WALK_whole;
+		return 1;
+	default:
+		walk->end = GUARD_WALK_unreachable;
+		return 1;
+	}
+}
+
+static __always_inline void put_path(struct guard_event *event, const struct origin *origin)
+{
+	struct path_walk walk = {.event = event, .begin = GUARD_PATH_BYTES, .end = GUARD_WALK_too_deep};
+	__u32 end = walkable(origin);
+
+	climb_from(&walk.climb, origin);
+	bpf_loop(GUARD_MAX_DEPTH, path_walk_step, &walk, 0);
+	event->begin = walk.begin;
+	event->walk = end != GUARD_WALK_whole ? end : walk.end;
+}
+
+__noinline __u32 current_pid(void)
+{
+	if (!pid_namespace)
+		return bpf_get_current_pid_tgid() >> 32;
+	return compat_pid_in_namespace(compat_current_leader(), pid_namespace);
+}
+
+/* `access`: with TELL_BLOCKED where the open failed. */
+#define TELL_BLOCKED 0x100
+
+__noinline int tell(const struct origin *origin, __u32 generation, __u32 access, __u32 verdict)
+{
+	__u64 now = bpf_ktime_get_boot_ns();
+	struct guard_event *event;
+	struct dentry *dentry;
+
+	if (!origin)
+		return 0;
+	if (!event_granted(now)) {
+		window_bump(policy, events_over_rate);
+		return 0;
+	}
+	event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	if (!event) {
+		window_bump(policy, events_lost);
+		return 0;
+	}
+	dentry = (void *)origin->dentry;
+	event->time_ns = now + boot_offset_ns;
+	event->cgroup = bpf_get_current_cgroup_id();
+	event->inode = BPF_CORE_READ(dentry, d_inode, i_ino);
+	event->device = BPF_CORE_READ(dentry, d_inode, i_sb, s_dev);
+	event->generation = generation;
+	event->pid = current_pid();
+	event->uid = bpf_get_current_uid_gid();
+	event->rule = VERDICT_RULE(verdict);
+	event->access = access;
+	event->reason = VERDICT_REASON(verdict);
+	event->blocked = !!(access & TELL_BLOCKED);
+	bpf_get_current_comm(event->comm, sizeof(event->comm));
+	put_path(event, origin);
+	bpf_ringbuf_submit(event, 0);
+	return 0;
+}

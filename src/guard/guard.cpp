@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/guard.h"
+
+#include <bpf/bpf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "window/start.h"
+
+namespace hotset {
+namespace {
+
+guard_rule_label label_of(const PolicyRule& rule) {
+  guard_rule_label label{};
+  label.line = rule.place.line;
+  std::copy_n(rule.name.begin(), std::min(rule.name.size(), sizeof(label.name) - 1), label.name);
+  return label;
+}
+
+} // namespace
+
+Result<Guard> Guard::start(CompiledPolicy policy, const GuardOptions& options) {
+  HOTSET_TRY(GuardSetup setup, choose_setup(Files(), options, policy.policy.mode));
+  HOTSET_TRY(std::vector<std::string> notes, resolve_cgroups(Files(), policy));
+  policy.image->generation = 1;
+  HOTSET_TRY(GuardProgram program, GuardProgram::load(*policy.image, setup, options, nullptr));
+  HOTSET_CHECK(start_window({.window = program.window_fd()}));
+  Guard guard(std::move(program), std::move(policy), setup, options);
+  guard.notes_ = std::move(notes);
+  HOTSET_CHECK(guard.publish());
+  HOTSET_CHECK(guard.program_.attach());
+  return guard;
+}
+
+Result<> Guard::reload(CompiledPolicy policy) {
+  HOTSET_TRY(GuardSetup setup, choose_setup(Files(), options_, policy.policy.mode));
+  HOTSET_TRY(std::vector<std::string> notes, resolve_cgroups(Files(), policy));
+  policy.image->generation = policy_.image->generation + 1;
+  HOTSET_TRY(GuardProgram program, GuardProgram::load(*policy.image, setup, options_, &program_));
+  HOTSET_CHECK(program.attach());
+  program_ = std::move(program);
+  policy_ = std::move(policy);
+  setup_ = setup;
+  notes_ = std::move(notes);
+  ++reloads_;
+  return publish();
+}
+
+Result<> Guard::reload_refused() {
+  ++refused_;
+  return publish();
+}
+
+Result<> Guard::publish() {
+  auto state = std::make_unique<guard_state>();
+  const Policy& policy = policy_.policy;
+  state->version = GUARD_STATE_VERSION;
+  state->pid = static_cast<std::uint32_t>(::getpid());
+  state->loaded_ns = static_cast<std::uint64_t>(SystemClock().now().count());
+  state->generation = policy_.image->generation;
+  state->reloads = reloads_;
+  state->refused_reloads = refused_;
+  state->events_per_second = options_.events_per_second;
+  state->rules = static_cast<std::uint16_t>(policy.rules.size());
+  state->hook = setup_.hook;
+  state->topology = static_cast<std::uint8_t>(setup_.topology);
+  state->mode = setup_.enforce ? POLICY_ENFORCE : POLICY_AUDIT;
+  state->fallback = static_cast<std::uint8_t>(policy.fallback);
+  state->unknown = static_cast<std::uint8_t>(policy.unknown);
+  state->cache = options_.cache && setup_.topology != GUARD_TOPOLOGY_none ? 1 : 0;
+  std::copy_n(policy.file.begin(), std::min(policy.file.size(), sizeof(state->file) - 1), state->file);
+  std::ranges::transform(policy.rules, state->label, label_of);
+  std::uint32_t key = 0;
+  if (bpf_map_update_elem(state_fd(), &key, state.get(), BPF_ANY) != 0)
+    return fail(errno_error(errno, "publish", "the status of the policy"));
+  return {};
+}
+
+Result<WindowHistory> Guard::history(std::uint64_t seconds) const {
+  HOTSET_TRY(WindowReader reader, WindowReader::open({.window = window_fd()}));
+  return reader.read(seconds);
+}
+
+} // namespace hotset

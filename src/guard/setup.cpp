@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard/setup.h"
+
+#include <array>
+#include <utility>
+
+#include "guard/program.h"
+#include "kernel/bpf_probes.h"
+#include "kernel/preemption.h"
+#include "kernel/symbols.h"
+
+namespace hotset {
+namespace {
+
+#define GUARD_TOPOLOGY_ROW(name, text) std::pair<std::string_view, std::string_view>(#name, text),
+constexpr std::array kTopologies{GUARD_TOPOLOGIES(GUARD_TOPOLOGY_ROW)};
+#undef GUARD_TOPOLOGY_ROW
+
+constexpr std::array<std::string_view, 2> kLocks{"rename_lock", "mount_lock"};
+
+Error cannot_enforce(Error cause) {
+  cause = within("enforce the policy", "", std::move(cause));
+  if (cause.code != ErrorCode::permission) cause.remedy = "boot with 'bpf' in lsm= (hotset doctor), or use --audit";
+  return cause;
+}
+
+// A program at vfs_rename that runs preempted is passed over for who renames meanwhile on that CPU, so a kernel that
+// preempts itself has to end what is known at each rename.
+guard_topology best_topology(const Files& files, const GuardSetup& setup, const KernelTypes& types) {
+  if (setup.rename_lock != 0 && setup.mount_lock != 0)
+    return !preempts_itself(files) && try_rename_hook() ? GUARD_TOPOLOGY_directories : GUARD_TOPOLOGY_renames;
+  if (setup.hook == GUARD_CALLS && types.has_member("mount", "mnt_id_unique")) return GUARD_TOPOLOGY_calls;
+  return GUARD_TOPOLOGY_none;
+}
+
+} // namespace
+
+Result<GuardSetup> choose_setup(const Files& files, const GuardOptions& options, unsigned mode) {
+  GuardSetup setup;
+  bool enforce = mode == POLICY_ENFORCE && !options.audit;
+  if (enforce && options.hook == GUARD_CALLS)
+    return fail(ErrorCode::usage, "enforce the policy", "", "the end of a system call is too late to deny it",
+                "leave out --hook, or use --audit");
+  if (options.hook != GUARD_CALLS) {
+    Result<> lsm = try_lsm();
+    if (lsm)
+      setup.hook = GUARD_LSM;
+    else if (enforce)
+      return fail(cannot_enforce(std::move(lsm).error()));
+    else if (options.hook == GUARD_LSM)
+      return fail(std::move(lsm).error());
+  }
+  setup.enforce = enforce;
+  HOTSET_TRY(KernelTypes types, KernelTypes::open());
+  setup.typed_pointers = types.has_function("bpf_rdonly_cast");
+  setup.prepare_exec = types.has_tracepoint("sched_prepare_exec");
+  std::vector<std::uint64_t> locks = kernel_addresses(files, kLocks);
+  setup.rename_lock = locks[0];
+  setup.mount_lock = locks[1];
+  setup.topology = options.topology ? *options.topology : best_topology(files, setup, types);
+  if (setup.topology == GUARD_TOPOLOGY_calls || setup.topology == GUARD_TOPOLOGY_none)
+    setup.rename_lock = setup.mount_lock = 0;
+  setup.rename_hook = setup.topology == GUARD_TOPOLOGY_directories;
+  return setup;
+}
+
+std::string_view hook_name(unsigned hook) {
+  return hook == GUARD_LSM ? "lsm" : "calls";
+}
+
+std::string_view topology_name(unsigned topology) {
+  return kTopologies.at(topology).first;
+}
+
+std::string_view topology_text(unsigned topology) {
+  return kTopologies.at(topology).second;
+}
+
+} // namespace hotset

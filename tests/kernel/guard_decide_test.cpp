@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's verdicts are those of decide(), whatever the path, the access and the subject.
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <random>
+
+#include "guard_files.h"
+
+namespace hotset {
+namespace {
+
+class GuardDecide : public GuardTest {};
+
+struct AccessCase {
+  int flags;
+  std::uint32_t access;
+};
+
+TEST_P(GuardDecide, agrees_with_the_oracle) {
+  Folder folder;
+  ::chmod(folder.path().c_str(), 0777);
+  const std::string& top = folder.path();
+  std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  // Rules of every kind, in an order in which most decide something.
+  std::string rules = rule(top + "/a/exact", "allow") + rule(top + "/a/", "deny", "access = [\"write\"]\nuid = 4711") +
+                      rule(top + "/**/*.key", "deny", "command = \"reader\"") +
+                      rule(top + "/**/*.key", "allow", "executable = \"/usr/bin/other\"") +
+                      rule(top + "/b/", "deny", fmt::format("executable = \"{}\"\naccess = [\"read\"]", self)) +
+                      rule(top + "/b/*/deep/**", "allow") + rule(top + "/c?/", "deny") +
+                      rule(top + "/**/[xyz]*", "deny", "access = [\"write\"]");
+  CompiledPolicy oracle = auditing(rules);
+  Guard guard = start(auditing(rules));
+  std::mt19937 random(7);
+  constexpr std::array<std::string_view, 8> kDirectories{"a", "b", "c1", "c", "d", "deep", "a/exact.d", "b/x/deep"};
+  constexpr std::array<std::string_view, 8> kNames{"exact", "one.key", "x", "yy", "key", ".key", "z.key", "plain"};
+  constexpr std::array<AccessCase, 3> kAccesses{
+      {{O_RDONLY, POLICY_READ}, {O_WRONLY, POLICY_WRITE}, {O_RDWR, POLICY_READ | POLICY_WRITE}}};
+  constexpr std::array<const char*, 2> kCommands{"reader", "writer"};
+  for (int i = 0; i < 600; ++i) {
+    std::string path = top;
+    for (std::size_t levels = random() % 3; levels > 0; --levels)
+      path += fmt::format("/{}", kDirectories[random() % kDirectories.size()]);
+    path += fmt::format("/{}", kNames[random() % kNames.size()]);
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+    if (Fd made(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666)); !made) continue; // it is a directory
+    for (auto at = std::filesystem::path(path); at != top; at = at.parent_path())
+      ::chmod(at.c_str(), 0777);
+    AccessCase asked = kAccesses[random() % kAccesses.size()];
+    const char* command = kCommands[random() % kCommands.size()];
+    std::uint32_t uid = random() % 2 == 0 ? 0 : 4711;
+    PolicyQuery query{
+        .path = path, .access = asked.access, .command = command, .executable = self, .cgroup = {}, .uid = uid};
+    bool expected = decide(*oracle.image, query).action == POLICY_DENY;
+    ::prctl(PR_SET_NAME, command);
+    ASSERT_EQ(::seteuid(uid), 0);
+    Judged outcome = open_judged(guard, path, asked.flags);
+    ASSERT_EQ(::seteuid(0), 0);
+    ASSERT_EQ(outcome.error, 0) << path;
+    EXPECT_EQ(outcome.denied, expected) << path << " access " << asked.access << " by " << command << " " << uid;
+  }
+  GuardCounts counts = totals_of(guard.history().value());
+  EXPECT_TRUE(counts.adds_up());
+  EXPECT_GT(counts[GuardCounter::hits_deny], 0U);
+  EXPECT_GT(counts[GuardCounter::hits_allow], 0U);
+  EXPECT_GT(counts[GuardCounter::hits_no_policy], 0U);
+}
+
+HOTSET_GUARD_TESTS(GuardDecide);
+
+} // namespace
+} // namespace hotset

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "guard_files.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include "kernel/bpf_probes.h"
+
+namespace hotset {
+
+Folder::Folder(const std::string& below) {
+  std::string name = below + "/hotset-guard-XXXXXX";
+  std::filesystem::create_directories(below);
+  if (::mkdtemp(name.data()) == nullptr) ::abort();
+  path_ = name;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string Folder::file(const std::string& name) const {
+  std::string path = path_ + "/" + name;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path) << '.';
+  return path;
+}
+
+CompiledPolicy compiled(const std::string& text) {
+  Result<Policy> policy = without_flaws(parse_policy(text, "test.toml"));
+  if (!policy) throw std::runtime_error(to_sentence(policy.error()));
+  Result<CompiledPolicy> image = compile_policy(*std::move(policy));
+  if (!image) throw std::runtime_error(to_sentence(image.error()));
+  return *std::move(image);
+}
+
+CompiledPolicy auditing(const std::string& rules) {
+  return compiled("mode = \"audit\"\ndefault = \"allow\"\nunknown = \"allow\"\n" + rules);
+}
+
+std::string rule(const std::string& path, const std::string& action, const std::string& more) {
+  return fmt::format("[[rule]]\npath = \"{}\"\naction = \"{}\"\n{}\n", path, action, more);
+}
+
+int open_errno(const std::string& path, int flags) {
+  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, 0600));
+  return fd ? 0 : errno;
+}
+
+Judged difference(const GuardCounts& before, const GuardCounts& after) {
+  auto more = [&](GuardCounter counter) { return after[counter] > before[counter]; };
+  Judged outcome;
+  outcome.judged = more(GuardCounter::lookups);
+  outcome.hit = after.hits() > before.hits();
+  outcome.walked = more(GuardCounter::misses_walk);
+  outcome.filled = more(GuardCounter::fills);
+  outcome.stale = more(GuardCounter::invalidations);
+  outcome.unknown = more(GuardCounter::unknown);
+  outcome.denied = more(GuardCounter::denied);
+  return outcome;
+}
+
+Judged open_judged(const Guard& guard, const std::string& path, int flags) {
+  return judged(guard, [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0600); });
+}
+
+void GuardTest::SetUp() {
+  if (GetParam() != GUARD_LSM) return;
+  if (std::optional<std::string> why = no_lsm()) GTEST_SKIP() << *why;
+}
+
+GuardOptions GuardTest::options() const {
+  GuardOptions options;
+  options.hook = GetParam();
+  options.exempt_self = false;
+  options.only_self = true;
+  return options;
+}
+
+namespace {
+
+struct Shared {
+  std::string rules;
+  Guard guard;
+};
+std::array<std::optional<Shared>, 2> shared; // by hook
+
+} // namespace
+
+Guard& GuardTest::auditing_guard(const std::string& rules) const {
+  std::optional<Shared>& one = shared.at(GetParam());
+  if (one && one->rules != rules) one.reset();
+  if (!one) one.emplace(Shared{rules, start(auditing(rules))});
+  return one->guard;
+}
+
+void GuardTest::TearDownTestSuite() {
+  for (std::optional<Shared>& one : shared)
+    one.reset();
+}
+
+Guard GuardTest::start(CompiledPolicy policy) const {
+  return start(std::move(policy), options());
+}
+
+Guard GuardTest::start(CompiledPolicy policy, const GuardOptions& options) const {
+  Result<Guard> guard = Guard::start(std::move(policy), options);
+  if (!guard) throw std::runtime_error(to_sentence(guard.error()));
+  // The first reading opens files of its own, and none after it does.
+  if (!guard->history(1)) throw std::runtime_error("the counters cannot be read");
+  return *std::move(guard);
+}
+
+void in_own_mount_namespace(const std::function<void()>& work) {
+  bool made = false;
+  std::thread([&] {
+    if (::unshare(CLONE_NEWNS) != 0) return;
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
+    made = true;
+    work();
+  }).join();
+  if (!made) GTEST_SKIP() << "no mount namespace can be made here";
+}
+
+std::string hook_test_name(const testing::TestParamInfo<guard_hook>& info) {
+  return std::string(hook_name(info.param));
+}
+
+std::optional<std::string> no_lsm() {
+  Result<> tried = try_lsm();
+  if (tried) return std::nullopt;
+  return to_sentence(tried.error());
+}
+
+} // namespace hotset
