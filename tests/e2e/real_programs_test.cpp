@@ -22,6 +22,7 @@
 #include "base/units.h"
 #include "e2e/run_hotset.h"
 #include "e2e/scratch.h"
+#include "e2e/servers.h"
 
 namespace hotset {
 namespace {
@@ -29,21 +30,6 @@ namespace {
 using nlohmann::json;
 
 constexpr double kMiB = 1 << 20;
-
-struct Shell {
-  int status;
-  std::string out;
-};
-
-Shell shell(const std::string& command) {
-  std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return {-1, ""};
-  std::string out;
-  char buffer[4096];
-  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0;)
-    out.append(buffer, got);
-  return {::pclose(pipe), out};
-}
 
 struct Reading {
   double wss, rss;
@@ -105,38 +91,6 @@ std::optional<Recording> record(std::vector<std::string> arguments) {
   }
   return sum;
 }
-
-// A server with 60,000 keys of 1 kB, on a socket of its own.
-class Redis {
- public:
-  static bool is_possible() {
-    return is_installed("redis-server") && is_installed("redis-benchmark") && is_installed("redis-cli");
-  }
-  Redis() {
-    std::string line;
-    do {
-      line = server_.wait_for_line();
-    } while (!line.empty() && !line.contains("eady to accept"));
-    Shell filled = shell(fmt::format("redis-benchmark -s {} -t set -n 150000 -r 60000 -d 1000 -P 32 -q", socket_));
-    EXPECT_EQ(filled.status, 0) << filled.out;
-  }
-  [[nodiscard]] pid_t pid() const { return server_.pid(); }
-  // Clients that get random ones of so many keys, for as long as the value lives. Returns when they are connected.
-  [[nodiscard]] std::unique_ptr<Program> load(int keys) const {
-    auto clients = std::make_unique<Program>(std::vector<std::string>{"redis-benchmark", "-s", socket_, "-t", "get",
-                                                                      "-n", "100000000", "-r", fmt::format("{}", keys),
-                                                                      "-P", "16", "-q"});
-    for (int looks = 0; looks < 1000; ++looks)
-      if (std::ranges::count(shell(fmt::format("redis-cli -s {} client list", socket_)).out, '\n') > 40) break;
-    return clients;
-  }
-
- private:
-  Scratch folder_;
-  std::string socket_ = folder_ / "redis.sock";
-  Program server_{{"redis-server", "--port", "0", "--unixsocket", socket_, "--save", "", "--appendonly", "no", "--dir",
-                   folder_ / "", "--hz", "1"}};
-};
 
 TEST(RealPrograms, redis_in_use_touches_more_than_at_rest_and_all_keys_more_than_a_few) {
   if (!Redis::is_possible()) GTEST_SKIP() << "redis is not installed";
@@ -211,48 +165,6 @@ TEST(RealPrograms, a_compiler_is_recorded_from_its_first_fault_on) {
   EXPECT_GT(run->rows, 1U);
   EXPECT_GT(run->faults, 2000); // its own pages alone are more than 4,000
 }
-
-// PostgreSQL refuses to run as root: as its own user, in a folder of ours, without a network.
-class Postgres {
- public:
-  static bool is_possible() {
-    return ::geteuid() == 0 && is_installed("initdb") && is_installed("pg_ctl") && is_installed("psql") &&
-           is_installed("setpriv") && shell("id postgres").status == 0;
-  }
-  Postgres() {
-    ::chmod((folder_ / "").c_str(), 0777); // it is not ours
-    Shell made = as_postgres(fmt::format("initdb -D {} -A trust --no-sync -N", folder_ / "data"));
-    EXPECT_EQ(made.status, 0) << made.out;
-    Shell started =
-        as_postgres(fmt::format("pg_ctl -D {0} -w -l {1} -o \"-c listen_addresses= -c unix_socket_directories={2} "
-                                "-c shared_buffers=96MB -c fsync=off -c autovacuum=off\" start >/dev/null",
-                                folder_ / "data", folder_ / "log", folder_ / ""));
-    EXPECT_EQ(started.status, 0) << started.out;
-  }
-  Postgres(const Postgres&) = delete;
-  Postgres& operator=(const Postgres&) = delete;
-  ~Postgres() { as_postgres(fmt::format("pg_ctl -D {} -w -m immediate stop", folder_ / "data")); }
-
-  Shell sql(std::string_view text) {
-    return as_postgres(fmt::format("psql -h {} -Atqc '{}' postgres", folder_ / "", text));
-  }
-  // A client whose backend says its pid first and then runs `statement`.
-  [[nodiscard]] std::vector<std::string> client(std::string_view statement) const {
-    std::vector<std::string> command = kUser;
-    command.insert(command.end(), {"psql", "-h", folder_ / "", "-Atq", "-c", "select pg_backend_pid()", "-c",
-                                   std::string(statement), "postgres"});
-    return command;
-  }
-
- private:
-  static inline const std::vector<std::string> kUser{"setpriv", "--reuid=postgres", "--regid=postgres",
-                                                     "--clear-groups"};
-  static Shell as_postgres(const std::string& command) {
-    return shell(fmt::format("cd / && {} {}", fmt::join(kUser, " "), command));
-  }
-
-  Scratch folder_;
-};
 
 TEST(RealPrograms, a_postgres_backend_that_scans_touches_more_than_one_that_sleeps) {
   if (!Postgres::is_possible()) GTEST_SKIP() << "PostgreSQL is not installed, or we are not root";
