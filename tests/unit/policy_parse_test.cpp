@@ -117,6 +117,14 @@ TEST(PolicyParse, wrong_toml_is_refused_where_it_goes_wrong) {
   EXPECT_EQ(text.flaws[0].remedy, "correct the TOML");
 }
 
+TEST(PolicyParse, a_header_that_begins_as_no_key_can_is_refused_like_any_other) {
+  for (std::string_view header : {"[&a]", "[[&a]]", "[.a]", "[=", "a.=1", "[a.]", "[\x01]"}) {
+    const PolicyText text = parse(header);
+    ASSERT_EQ(text.flaws.size(), 1U) << header;
+    EXPECT_EQ(text.flaws[0].place.line, 4U) << header;
+  }
+}
+
 TEST(PolicyParse, all_flaws_are_told_in_the_order_of_the_file) {
   const PolicyText text =
       parse("[[rule]]\npath = \"a\"\naction = \"deny\"\n[[rule]]\npath = \"/a\"\naction = \"maybe\"\n");
