@@ -39,6 +39,12 @@ void name_subject(const Files& files, const WindowMap& map, std::span<const std:
     name_process(files, process, label);
     return;
   }
+  if (map.array()) {
+    std::uint32_t index = 0;
+    std::memcpy(&index, key.data(), sizeof(index));
+    label.subject = fmt::format("number {}", index);
+    return;
+  }
   label.subject = "key ";
   for (std::byte byte : key)
     label.subject += fmt::format("{:02x}", std::to_integer<unsigned>(byte));

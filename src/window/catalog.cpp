@@ -171,9 +171,12 @@ bool WindowMap::per_cpu() const {
   return kind == BPF_MAP_TYPE_PERCPU_ARRAY || kind == BPF_MAP_TYPE_PERCPU_HASH || kind == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 }
 
+bool WindowMap::array() const {
+  return kind == BPF_MAP_TYPE_PERCPU_ARRAY || kind == BPF_MAP_TYPE_ARRAY;
+}
+
 bool WindowMap::keyed() const {
-  bool array = kind == BPF_MAP_TYPE_PERCPU_ARRAY || kind == BPF_MAP_TYPE_ARRAY;
-  return !array || (type.layout == WINDOW_STARTS && max_entries > 1);
+  return !array() || (type.layout == WINDOW_STARTS && max_entries > 1);
 }
 
 Result<std::vector<std::vector<std::byte>>> WindowMap::keys() const {

@@ -29,6 +29,8 @@ struct WindowMap {
 
   // The value holds a copy for each possible CPU.
   [[nodiscard]] bool per_cpu() const;
+  // Its keys are 0, 1, …
+  [[nodiscard]] bool array() const;
   // The map has a window for each of many keys, and not one alone.
   [[nodiscard]] bool keyed() const;
   // Keys that are in the map now.
