@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the collector costs per page fault: for the process observed and for all others, by hook and transport, against
-// no program at all.
+// no program at all; and what the windows of fault kinds cost.
 //
 // Each case attaches, takes the same number of faults, and detaches; the cases alternate in many rounds, so that what
 // else the machine does hits all alike. Counted is the CPU time of this process: that of the faulting thread with the
@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "fault/collector.h"
+#include "fault/kinds.h"
 
 namespace {
 
@@ -34,7 +35,8 @@ constexpr std::string_view kNoProgram = "no program";
 
 struct Case {
   std::string name;
-  std::optional<FaultOptions> options; // none: no program
+  std::optional<FaultOptions> options;
+  std::optional<FaultKindsOptions> kinds; // neither: no program
   std::vector<double> ns_per_fault;
 };
 
@@ -49,20 +51,29 @@ std::vector<Case> cases(const ProcessId& self) {
   other_pid.filter.process.pid = 1;
   other_comm.filter = {.kind = FaultFilter::Kind::comm, .process = {}, .comm = "nobody"};
 
-  std::vector<Case> all{{std::string(kNoProgram), std::nullopt, {}}};
+  std::vector<Case> all{{std::string(kNoProgram), std::nullopt, std::nullopt, {}}};
   for (const Hook& hook : page_fault_hooks()) {
     if (!try_page_fault_hook(hook)) continue;
     FaultOptions forced = counting;
     forced.hook = hook.name;
-    all.push_back({fmt::format("{}, counting", hook.name), forced, {}});
+    all.push_back({fmt::format("{}, counting", hook.name), forced, std::nullopt, {}});
   }
-  all.push_back({"chosen hook, ring buffer, a sample each 100 ms", observed, {}});
-  all.push_back({"chosen hook, perf buffer, a sample each 100 ms", by_perf, {}});
-  all.push_back({"chosen hook, every process counted", no_filter, {}});
-  all.push_back({"chosen hook, another pid is observed", other_pid, {}});
-  all.push_back({"chosen hook, another name is observed", other_comm, {}});
-  all.push_back({"chosen hook, ring buffer, a sample each fault", each_ring, {}});
-  all.push_back({"chosen hook, perf buffer, a sample each fault", each_perf, {}});
+  all.push_back({"chosen hook, ring buffer, a sample each 100 ms", observed, std::nullopt, {}});
+  all.push_back({"chosen hook, perf buffer, a sample each 100 ms", by_perf, std::nullopt, {}});
+  all.push_back({"chosen hook, every process counted", no_filter, std::nullopt, {}});
+  all.push_back({"chosen hook, another pid is observed", other_pid, std::nullopt, {}});
+  all.push_back({"chosen hook, another name is observed", other_comm, std::nullopt, {}});
+  all.push_back({"chosen hook, ring buffer, a sample each fault", each_ring, std::nullopt, {}});
+  all.push_back({"chosen hook, perf buffer, a sample each fault", each_perf, std::nullopt, {}});
+  all.push_back({"windows of kinds, of the host", std::nullopt, FaultKindsOptions{}, {}});
+  all.push_back({"windows of kinds, of the host and of another process",
+                 std::nullopt,
+                 FaultKindsOptions{.processes = {{1, 0}}, .comm = {}},
+                 {}});
+  all.push_back({"windows of kinds, of the host and of the process",
+                 std::nullopt,
+                 FaultKindsOptions{.processes = {self}, .comm = {}},
+                 {}});
   return all;
 }
 
@@ -83,6 +94,10 @@ Result<> run_case(Case& one, char* memory) {
   std::optional<FaultCollector> collector;
   if (one.options) {
     HOTSET_TRY(collector, FaultCollector::attach(*one.options));
+  }
+  std::optional<FaultKinds> kinds;
+  if (one.kinds) {
+    HOTSET_TRY(kinds, FaultKinds::attach(*one.kinds));
   }
   HOTSET_TRY(double ns, measure(memory, collector ? &*collector : nullptr));
   one.ns_per_fault.push_back(ns);
