@@ -20,15 +20,12 @@
 #define FAULT_VM_ACCESS 0x7ULL /* to read, to write or to execute */
 #define FAULT_VM_SHARED 0x8ULL
 
-/* One row each: X(name of the counter, of the field in the layout, and what it counts). */
-#define FAULT_KINDS(X)                                                                                                 \
-	X(anonymous, "memory of its own: heap, stack")                                                                 \
-	X(file, "a file or shared memory")                                                                             \
-	X(copy_on_write, "a write to a private page that is shared so far: after a fork, or a file's")                 \
-	X(unknown, "none of these, or it could not be told")
-
-#define FAULT_KIND_INDEX(name, text) FAULT_KIND_##name,
-enum fault_kind { FAULT_KINDS(FAULT_KIND_INDEX) FAULT_KIND_COUNT };
+enum fault_kind {
+	FAULT_KIND_anonymous,	  /* memory of its own: heap, stack */
+	FAULT_KIND_file,	  /* a file or shared memory */
+	FAULT_KIND_copy_on_write, /* a write to a private page that is shared so far: after a fork, or a file's */
+	FAULT_KIND_unknown,	  /* none of these, or it could not be told */
+};
 
 /* The mapping that the address lies in. */
 struct fault_mapping {
