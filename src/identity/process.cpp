@@ -119,8 +119,10 @@ Result<ProcessStat> parse_process_stat(std::string_view text) {
   return ProcessStat{.pid = static_cast<pid_t>(*pid),
                      .comm = std::string(text.substr(open + 2, close - open - 2)),
                      .state = text[close + 2],
+                     .parent = static_cast<pid_t>(fields->field(4)),
                      .flags = fields->field(9),
                      .minor_faults = fields->field(10),
+                     .child_minor_faults = fields->field(11),
                      .major_faults = fields->field(12),
                      .user_ticks = fields->field(14),
                      .system_ticks = fields->field(15),
@@ -136,6 +138,10 @@ Result<ProcessStat> read_process_stat(const Files& files, pid_t pid) {
     return fail(within("look at", name_of(pid), std::move(text).error()));
   }
   return parse_process_stat(*text);
+}
+
+bool has_memory(const ProcessStat& stat) {
+  return !why_not_measurable(stat);
 }
 
 Result<Process> find_process(const Files& files, pid_t pid) {

@@ -32,8 +32,10 @@ struct ProcessStat {
   pid_t pid = 0;
   std::string comm;
   char state = '?';
-  std::uint64_t flags = 0;        // PF_KTHREAD is 0x00200000
-  std::uint64_t minor_faults = 0; // of the whole process, all threads, ended ones included
+  pid_t parent = 0;
+  std::uint64_t flags = 0;              // PF_KTHREAD is 0x00200000
+  std::uint64_t minor_faults = 0;       // of the whole process, all threads, ended ones included
+  std::uint64_t child_minor_faults = 0; // of children that ended and were waited for, and of theirs
   std::uint64_t major_faults = 0;
   std::uint64_t user_ticks = 0, system_ticks = 0;
   std::uint64_t threads = 0; // a zombie that still counts others has lost its main thread only
@@ -44,6 +46,8 @@ struct ProcessStat {
 // comm may hold blanks, parentheses and line feeds: it ends at the last ')'.
 Result<ProcessStat> parse_process_stat(std::string_view text);
 Result<ProcessStat> read_process_stat(const Files& files, pid_t pid);
+// Neither a kernel thread nor a zombie.
+bool has_memory(const ProcessStat& stat);
 
 // The process of this pid or thread id, if it has memory of its own to measure. Pids are those of the PID namespace
 // that /proc was mounted in. Errors: not_found (no such pid), permission (hidden by /proc's hidepid), not_applicable (a

@@ -35,6 +35,8 @@ TEST(ProcessStat, is_read_field_by_field) {
   EXPECT_EQ(stat.state, 'S');
   EXPECT_EQ(stat.flags, 0x400000u);
   EXPECT_EQ(stat.minor_faults, 3000000000u);
+  EXPECT_EQ(stat.child_minor_faults, 7u);
+  EXPECT_EQ(stat.parent, 1);
   EXPECT_EQ(stat.major_faults, 12u);
   EXPECT_EQ(stat.user_ticks, 5u);
   EXPECT_EQ(stat.system_ticks, 6u);
