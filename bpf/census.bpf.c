@@ -61,10 +61,11 @@ __u32 continued;
 __u64 next_at;
 __u32 complete, astray;
 
-__u64 visits;	   /* times the program was shown a mapping */
-__u32 mappings;	   /* that were looked at */
-__u32 unreadable;  /* directories or tables that could not be read: what is below them is missing */
-__u64 giant_pages; /* in 1 GiB entries (hugetlb), not copied */
+__u64 visits;	     /* times the program was shown a mapping */
+__u32 mappings;	     /* that were looked at */
+__u32 unreadable;    /* directories or tables that could not be read: what is below them is missing */
+__u64 giant_pages;   /* in 1 GiB entries (hugetlb), not copied */
+__u64 address_space; /* of the process: its top-level table */
 
 /* Only tables whose bit is set are copied, if `filtered`, and only in GiB whose bit is set. */
 __u32 filtered;
@@ -251,6 +252,7 @@ int copy_tables(struct bpf_iter__task_vma *ctx)
 		return 0;
 	mappings++;
 	w.top = (__u64)BPF_CORE_READ(vma, vm_mm, pgd);
+	address_space = w.top;
 	w.start = vma->vm_start < resume_at ? resume_at : vma->vm_start;
 	w.end = vma->vm_end;
 	w.vma = vma->vm_start >> 12;

@@ -2,6 +2,7 @@
 // Ending a window: what the bits say, and what is learned for the next one.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "access/tracker.h"
 #include "access/tracker_join.h"
@@ -11,20 +12,8 @@ namespace {
 
 constexpr double kPhaseChange = 0.5; // the sample is set again this much less than its tables' heat: the heat is stale
 
-// Private anonymous memory that is writable is mapped once: a fork takes the write permission away on both sides. So
-// MADV_COLD does clear it, and if it is set again it was touched.
-PageMask surely_private(const Region& region) {
-  bool anonymous = region.mapping == Mapping::anonymous || region.mapping == Mapping::stack;
-  return anonymous && !region.shared ? region.writable : PageMask{};
-}
-
 enum HeldReason : std::size_t { kLocked, kShared, kUndecided, kCached, kHeldReasons };
-constexpr std::array<std::pair<std::string_view, std::string_view>, kHeldReasons> kHeldTexts{{
-    {"locked", "locked pages: their Accessed bits wait for a scoped clear within the budget"},
-    {"shared", "pages that other processes map, too: their Accessed bits wait for a scoped clear within the budget"},
-    {"undecided", "pages that were set again at once, and it was not looked up yet whether they can be cleared"},
-    {"tlb", "pages that may have been touched through cached translations, which a scoped clear leaves alone"},
-}};
+constexpr std::array<Held, kHeldReasons> kHeldOf{kHeldLocked, kHeldShared, kHeldUndecided, kHeldTlb};
 
 } // namespace
 
@@ -37,7 +26,8 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
       table.proven |= cleared;
       table.passed -= cleared;
     }
-    PageMask doubtful = (asked & region.accessed) - (surely_private(region) & table.proven);
+    // What is mapped here only, MADV_COLD does clear: if it is set again it was touched.
+    PageMask doubtful = (asked & region.accessed) - (region.exclusive() & table.proven);
     if (!doubtful.any()) return;
     std::optional<PageMask> passed = judge(region, doubtful);
     table.held |= passed ? *passed & doubtful : doubtful;
@@ -49,11 +39,35 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
   settle_flush();
 }
 
+Verdict Tracker::verdict(const Region& now) const {
+  auto table = std::ranges::lower_bound(tables_, now.address, {}, &Table::address);
+  if (table == tables_.end() || table->address != now.address) return {.touched = now.accessed};
+  Verdict verdict{.sampled = table->unknown | drawn_pages(static_cast<std::uint32_t>(table - tables_.begin()))};
+  verdict.sampled &= now.own();
+  const PageMask present = now.present - verdict.sampled, accessed = now.accessed - verdict.sampled;
+  verdict.touched = accessed - table->held;
+  verdict.maybe = present & table->held; // still set, or aged by the kernel
+  verdict.hidden = (table->hidden & present) - accessed;
+  return verdict;
+}
+
+PageMask Tracker::drawn_pages(std::uint32_t table) const {
+  PageMask pages;
+  auto part = std::ranges::lower_bound(drawn_, table, {}, &Unit::table);
+  for (; part != drawn_.end() && part->table == table; ++part)
+    pages |= part->pages;
+  return pages;
+}
+
 Answer Tracker::answer(const Snapshot& now) const {
   Answer answer;
-  std::uint64_t unknown = 0, cached = 0;
+  std::uint64_t unknown = 0, cached = 0, space = 0;
   std::array<std::uint64_t, kHeldReasons> held{};
   auto count = [&](const Region& region, const Table* table) {
+    if (std::uint64_t here = space_of(region.address); here != space) {
+      held[kCached] += std::min(std::exchange(cached, 0), tlb_pages_);
+      space = here;
+    }
     std::uint64_t present = region.present.count();
     PageCount& part = answer.by_mapping[static_cast<std::size_t>(region.mapping)];
     part.present += present;
@@ -86,11 +100,11 @@ Answer Tracker::answer(const Snapshot& now) const {
       [&](const Region& region) { count(region, nullptr); });
 
   // These are not set; if they were touched, through the TLB, the bits don't show it.
-  held[kCached] = std::min(cached, tlb_pages_);
+  held[kCached] += std::min(cached, tlb_pages_);
   double stuck = 0;
   for (std::size_t reason = 0; reason < kHeldReasons; ++reason) {
     if (reason != kCached) stuck += static_cast<double>(held[reason]);
-    if (held[reason] > 0) answer.held.push_back({kHeldTexts[reason].first, kHeldTexts[reason].second, held[reason]});
+    if (held[reason] > 0) answer.held.push_back({kHeldOf[reason].code, kHeldOf[reason].text, held[reason]});
   }
   const double known = static_cast<double>(answer.known), left = static_cast<double>(unknown);
   if (units_.empty()) {

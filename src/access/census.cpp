@@ -303,6 +303,7 @@ Result<> Census::walk(const Subject& subject, Extent extent, const Visit* visit,
   snapshot.begin = state_->clock->now();
   bss.giant_pages = 0;
   bss.mappings = 0;
+  bss.address_space = 0;
   bss.read_until = extent.until;
   bss.resume_at = extent.from;
   bss.complete = 0;
@@ -341,6 +342,9 @@ std::uint64_t Census::visits() const {
 }
 std::uint64_t Census::giant_pages() const {
   return state_->object->bss->giant_pages;
+}
+std::uint64_t Census::address_space() const {
+  return state_->object->bss->address_space;
 }
 std::uint64_t Census::direct_map() const {
   return state_->object->bss->direct_map;

@@ -68,8 +68,9 @@ class Census {
   Result<Snapshot> read(const Subject& subject);
   // Only the tables of these addresses (multiples of 2 MiB), and perhaps some more.
   Result<Snapshot> read(const Subject& subject, std::span<const std::uint64_t> tables);
-  // Everything, with the entries for those who need frame numbers: visit(region, entries) as the chunks come in.
-  using Visit = std::function<void(const Region&, const Entries&)>;
+  // Everything, with the entries for those who need frame numbers: visit(region, entries) as the chunks come in. What
+  // it changes of the region is in the snapshot.
+  using Visit = std::function<void(Region&, const Entries&)>;
   Result<Snapshot> read(const Subject& subject, const Visit& visit);
   // The same for who reads again and again: what the snapshot holds is replaced, its memory is used again.
   Result<> read_into(Snapshot& snapshot, const Subject& subject);
@@ -81,6 +82,9 @@ class Census {
   [[nodiscard]] std::uint64_t visits() const;
   // Pages in 1 GiB entries that the last reading passed: hugetlb memory, in no region.
   [[nodiscard]] std::uint64_t giant_pages() const;
+  // Where the top-level page table of the process read last is: processes that share their memory have the same, and a
+  // process that has gone to another program another.
+  [[nodiscard]] std::uint64_t address_space() const;
   [[nodiscard]] std::uint64_t direct_map() const;
   [[nodiscard]] unsigned levels() const;
 

@@ -34,8 +34,10 @@ LeafPages scan_leaf(std::span<const Entry> entries, unsigned first = 0);
 // The same, one entry at a time: the naive twin, and what runs for parts of a table and on CPUs without AVX2.
 LeafPages scan_leaf_portable(std::span<const Entry> entries, unsigned first = 0);
 
+// The kernel inverts the frame number of an entry that is not present, against speculation through it (arch/x86,
+// pgtable-invert.h).
 inline std::uint64_t frame_number(Entry entry) {
-  return (entry & kEntryFrame) >> 12;
+  return ((entry & kEntryPresent ? entry : ~entry) & kEntryFrame) >> 12;
 }
 inline bool is_mapped(Entry entry) {
   return (entry & (kEntryPresent | kEntryProtNone)) != 0;

@@ -8,11 +8,7 @@
 namespace hotset {
 namespace {
 
-// What may be asked of the kernel about single pages per window: a table costs about 10 µs, a frame 0.5 µs.
-constexpr std::size_t kJudgedTables = 512;
-constexpr std::size_t kJudgedFrames = 4096;
 constexpr std::uint64_t kTlbPages = 4096; // of one CPU: 2048 to 3072 in today's largest
-constexpr Nanoseconds kBackToBack = std::chrono::milliseconds(5);
 
 double microseconds(Nanoseconds time) {
   return std::chrono::duration<double, std::micro>(time).count();
@@ -20,14 +16,18 @@ double microseconds(Nanoseconds time) {
 
 } // namespace
 
+std::uint64_t tlb_pages() {
+  return kTlbPages * std::max(1U, std::thread::hardware_concurrency());
+}
+
 AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, FrameFlags flags, Clock& clock,
                          std::uint64_t seed)
     : census_(&census),
       clock_(&clock),
       subject_(std::move(subject)),
       scoped_(std::move(scoped)),
-      flags_(std::move(flags)),
-      tracker_(seed, kTlbPages * std::max(1U, std::thread::hardware_concurrency())) {}
+      judge_(std::move(flags)),
+      tracker_(seed, tlb_pages()) {}
 
 Result<AccessMeter> AccessMeter::open(Census& census, const ProcessId& id, Clock& clock, std::uint64_t seed) {
   HOTSET_TRY(Census::Subject subject, census.attach(id));
@@ -57,49 +57,20 @@ Result<> AccessMeter::begin(const Aim& aim) {
     if (plan_.scoped_anonymous != plan_.scoped_file) scoped_costs_.learn(microseconds(took), plan_.scoped_pages);
     clear_time_ += took;
   }
-  if (plan_.flush) {
-    HOTSET_TRY(report, age_runs(subject_.pidfd(), {&*plan_.flush, 1}));
-    clear_time_ += report.took;
-  }
+  HOTSET_TRY(report, age_runs(subject_.pidfd(), plan_.flushes));
+  clear_time_ += report.took;
   began_ = clock_->now();
 
-  if (!plan_.runs.empty() || plan_.flush) {
+  if (!plan_.runs.empty() || !plan_.flushes.empty()) {
     HOTSET_CHECK(census_->read_into(again_, subject_, tracker_.asked_tables()));
     read_time_ += again_.end - again_.begin;
-    judged_tables_ = judged_frames_ = 0;
-    pagemap_.reset(); // an open one would stay with the memory from before an exec
-    tracker_.settle(again_, [this](const Region& region, const PageMask& pages) { return passed_over(region, pages); });
+    judge_.restart();
+    tracker_.settle(again_, [this](const Region& region, const PageMask& pages) {
+      return judge_.passed_over(subject_.pid(), region.address, pages);
+    });
   }
   cpu_ = own_cpu_time() - cpu;
   return {};
-}
-
-// MADV_COLD passes over pages that are mapped elsewhere, too, and over pages that are not on the kernel's LRU lists: a
-// page just faulted in waits in a small per-CPU batch before it gets there.
-std::optional<PageMask> AccessMeter::passed_over(const Region& region, const PageMask& pages) {
-  if (judged_tables_ >= kJudgedTables) return std::nullopt;
-  ++judged_tables_;
-  if (!pagemap_) {
-    Result<Pagemap> opened = Pagemap::open(subject_.pid());
-    if (!opened) return std::nullopt;
-    pagemap_ = std::move(*opened);
-  }
-  const unsigned first = pages.next(0);
-  Result<std::vector<PagemapEntry>> entries =
-      pagemap_->read(region.address + first * std::uint64_t{4096}, pages.last() - first + 1);
-  if (!entries) return std::nullopt;
-  PageMask passed;
-  for (unsigned page = first; page < kTablePages; page = pages.next(page + 1)) {
-    const PagemapEntry& entry = (*entries)[page - first];
-    bool clearable = entry.exclusive();
-    if (clearable && entry.frame() != 0 && judged_frames_ < kJudgedFrames) {
-      ++judged_frames_;
-      Result<std::uint64_t> bits = flags_.read(entry.frame());
-      clearable = !bits || (*bits & FrameFlags::kOnLru) != 0;
-    }
-    if (!clearable) passed.set(page);
-  }
-  return passed;
 }
 
 Result<MeterReading> AccessMeter::read() {

@@ -9,7 +9,7 @@
 
 #include "access/census.h"
 #include "access/clear.h"
-#include "access/pagemap.h"
+#include "access/judge.h"
 #include "access/tracker.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -30,6 +30,11 @@ struct MeterReading {
   std::uint64_t unreadable = 0; // page tables that could not be read: the counts are lower bounds
 };
 
+// Translations that all CPUs together can hold: what a clear without a flush may hide.
+std::uint64_t tlb_pages();
+// A reading this young that ended one window begins the next.
+inline constexpr Nanoseconds kBackToBack = std::chrono::milliseconds(5);
+
 class AccessMeter {
  public:
   // `census` must outlive it, and is not to be used by two threads at a time. Errors: those of Census::attach, and
@@ -45,14 +50,12 @@ class AccessMeter {
  private:
   AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, FrameFlags flags, Clock& clock,
               std::uint64_t seed);
-  std::optional<PageMask> passed_over(const Region& region, const PageMask& pages);
 
   Census* census_;
   Clock* clock_;
   Census::Subject subject_;
   ScopedClear scoped_;
-  std::optional<Pagemap> pagemap_; // opened when a window needs it
-  FrameFlags flags_;
+  Judge judge_;
   Tracker tracker_;
   ClearCosts costs_;
   ScopedCosts scoped_costs_;
@@ -61,7 +64,6 @@ class AccessMeter {
   bool has_window_ = false;
   ClearPlan plan_;
   Nanoseconds began_{}, clear_time_{}, read_time_{}, cpu_{};
-  std::size_t judged_tables_ = 0, judged_frames_ = 0;
 };
 
 } // namespace hotset

@@ -3,7 +3,10 @@
 // which of them have their Accessed bit set.
 //
 // A region is the part of one leaf table that belongs to one mapping (VMA); neighbouring mappings can share a table and
-// then give two regions of the same address with disjoint pages. 216 bytes a region: about 110 KB per GiB.
+// then give two regions of the same address with disjoint pages. 280 bytes a region: about 140 KB per GiB.
+//
+// The regions of several processes can stand side by side in one snapshot: each process has its addresses in a space of
+// its own, 128 TiB apart (group_meter.h).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +23,13 @@ inline constexpr std::size_t kMappings = 6;
 
 inline constexpr std::uint64_t kTableBytes = std::uint64_t{kTablePages} * 4096;
 
+// The number of the address space in a snapshot of several. A process that has memory beyond 128 TiB, which it has to
+// ask for, has more than one; that is no harm.
+inline constexpr std::uint64_t kSpaceBytes = std::uint64_t{1} << 47;
+inline std::uint64_t space_of(std::uint64_t address) {
+  return address / kSpaceBytes;
+}
+
 struct Region {
   std::uint64_t address = 0; // of page 0 of the table: a multiple of 2 MiB
   std::uint32_t vma = 0;     // ordinal of the mapping in its snapshot, ascending with the address
@@ -29,8 +39,12 @@ struct Region {
   bool shared = false;                         // MAP_SHARED: pages can be mapped by others even where they are writable
   std::uint16_t first = 0, last = kTablePages; // the pages that lie inside the mapping
   PageMask present{}, accessed{}, writable{};
+  // Known to be mapped by another entry, too; a census of one process does not know it.
+  PageMask elsewhere{};
 
   [[nodiscard]] PageMask own() const { return PageMask::range(first, last); }
+  // Pages that this entry alone maps: writable private memory (a fork takes the write permission away on both sides).
+  [[nodiscard]] PageMask exclusive() const { return shared ? PageMask{} : writable & present; }
 };
 
 struct Snapshot {

@@ -33,6 +33,7 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   ClearPlan plan;
   adopt(now);
   units_.clear();
+  drawn_.clear();
   frame_ = 0;
   confidence_ = aim.confidence;
   double budget = std::max(0.0, aim.budget_us - settle_by_scope(aim, scoped, plan));
@@ -111,6 +112,8 @@ void Tracker::adopt(const Snapshot& now) {
     if (!is_measured(region)) return;
     present_[is_file(region)] += region.present.count();
     if (!region.accessed.any()) return;
+    // Memory that only this entry maps by now can be cleared, whatever was found earlier.
+    table.passed = (table.passed - region.exclusive()) | (region.elsewhere & region.present);
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
     table.held |= stuck;
     table.unknown |= region.accessed - stuck;
@@ -231,6 +234,8 @@ void Tracker::draw(const SampleDesign& design, ClearPlan& plan) {
     table.unknown -= unit.pages;
     table.asked |= unit.pages;
   }
+  drawn_ = units_;
+  std::ranges::sort(drawn_, {}, &Unit::table);
   std::ranges::sort(plan.runs, {}, &Run::address);
   plan.units = units_.size();
   plan.block_pages = block_pages_;

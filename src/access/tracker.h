@@ -47,12 +47,12 @@ struct ScopedCosts {
 struct ClearPlan {
   enum class Approach { exact, partial, sample } approach = Approach::exact;
   std::string reason; // of the choice, one phrase
-  // In this order: runs by MADV_COLD, scoped clears, the flushing run by MADV_COLD.
+  // In this order: runs by MADV_COLD, scoped clears, the flushing runs by MADV_COLD.
   std::vector<Run> runs;          // ascending
   bool scoped_anonymous = false;  // write 2 to clear_refs
   bool scoped_file = false;       // write 3 to clear_refs
   std::uint64_t scoped_pages = 0; // that those two will visit
-  std::optional<Run> flush;       // empties the target's TLB of what the scoped clears left there
+  std::vector<Run> flushes;       // empty the TLB of what the scoped clears left there: one for each address space
   std::uint64_t run_pages = 0;
   std::size_t units = 0;    // of the sample
   unsigned block_pages = 0; // of the sample
@@ -64,6 +64,14 @@ struct Held {
   std::string_view text;
   std::uint64_t pages = 0;
 };
+inline constexpr Held kHeldLocked{"locked",
+                                  "locked pages: their Accessed bits wait for a scoped clear within the budget"};
+inline constexpr Held kHeldShared{
+    "shared", "pages that other processes map, too: their Accessed bits wait for a scoped clear within the budget"};
+inline constexpr Held kHeldUndecided{
+    "undecided", "pages that were set again at once, and it was not looked up yet whether they can be cleared"};
+inline constexpr Held kHeldTlb{
+    "tlb", "pages that may have been touched through cached translations, which a scoped clear leaves alone"};
 
 struct Answer {
   std::uint64_t resident = 0; // pages at the end of the window
@@ -85,6 +93,16 @@ struct Answer {
   [[nodiscard]] double coverage() const;
 };
 
+// What the window's end says of the pages of one region, for who must know them one by one (group_count.h).
+struct Verdict {
+  PageMask touched{}; // in the window, for certain
+  PageMask maybe{};   // touched or not, nobody knows
+  PageMask hidden{};  // may have been touched through the TLB
+  PageMask sampled{}; // in the population of the sample, which answer() speaks for: in none of the others
+};
+
+// Several processes can be tracked as one, their snapshots side by side: then there is one budget, one sweep and one
+// sample for all, and so one interval.
 class Tracker {
  public:
   // `tlb_pages`: translations that the target's CPUs can hold at once; bounds what a clear without a flush may hide.
@@ -102,6 +120,13 @@ class Tracker {
 
   // Ends the window (or looks at it so far).
   Answer answer(const Snapshot& now) const;
+  // What is known of the single pages.
+  [[nodiscard]] Verdict verdict(const Region& now) const;
+  // The touched share of pages like the held ones, when it could be told last.
+  [[nodiscard]] double held_ratio() const { return held_ratio_; }
+  [[nodiscard]] std::uint64_t tlb_pages() const { return tlb_pages_; }
+  // Address spaces in which the plan's scoped clears settle pages, ascending.
+  [[nodiscard]] std::vector<std::uint64_t> scoped_spaces() const;
   // Lets the running window's sample teach the next design: call once, with the census that ends the window.
   void learn(const Snapshot& now);
 
@@ -140,11 +165,11 @@ class Tracker {
   [[nodiscard]] static PageMask waits_for_scope(const Region& region, const Table& table);
   [[nodiscard]] static std::optional<Run> flush_in(const Region& region, const PageMask& unknown);
   void choose_flush(ClearPlan& plan);
-  [[nodiscard]] bool flushes(const Region& region) const;
   void expect_hidden(const Snapshot& now, const ClearPlan& plan);
   void settle_flush();
   [[nodiscard]] bool is_cleared(std::uint64_t address) const;
   [[nodiscard]] std::uint64_t unknown_pages() const;
+  [[nodiscard]] PageMask drawn_pages(std::uint32_t table) const;
   [[nodiscard]] std::vector<Draw> draws(const Snapshot& now) const;
   [[nodiscard]] Interval interval(std::span<const Draw> drawn) const;
 
@@ -154,6 +179,7 @@ class Tracker {
   std::vector<Warm> warm_;            // the same; valid during begin(), whose census it points into
   std::uint64_t present_[2] = {0, 0}; // measured pages of that census: anonymous, with a file
   std::vector<Unit> units_;           // the sample of the running window, in the order of the draw
+  std::vector<Unit> drawn_;           // the same, ascending by table
   std::uint64_t frame_ = 0;           // pages of the running window's frame, sample included
   unsigned block_pages_ = 64;
   double confidence_ = 0.95;
@@ -161,7 +187,7 @@ class Tracker {
   RatioHistory history_;             // what the running window's interval may assume
   std::size_t sweep_at_ = 0;         // table at which the sweep goes on
   double held_ratio_ = 0.5;          // touched share of pages like the held ones, when they could be told last
-  std::optional<Run> flush_;         // the run whose clearing empties the target's TLB
+  std::vector<Run> flushes_;         // runs whose clearing empties the TLB, one at most for each address space
   bool scoped_[2] = {false, false};  // the running window began with such a clear: anonymous, file
   std::uint64_t waited_[2] = {0, 0}; // pages times windows that wait for a scoped clear: anonymous, file
   double owed_us_[2] = {0, 0};       // saved up for the next scoped clear: anonymous, file

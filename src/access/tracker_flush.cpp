@@ -46,22 +46,30 @@ std::optional<Run> Tracker::flush_in(const Region& region, const PageMask& unkno
 }
 
 void Tracker::choose_flush(ClearPlan& plan) {
-  flush_.reset();
+  flushes_.clear();
   if (!plan.scoped_anonymous && !plan.scoped_file) return;
+  const std::vector<std::uint64_t> spaces = scoped_spaces();
   for (const auto& [region, table] : warm_) {
+    const std::uint64_t space = space_of(region->address);
+    if (!flushes_.empty() && space_of(flushes_.back().address) == space) continue;
     if (is_file(*region) ? plan.scoped_file : plan.scoped_anonymous) continue;
-    plan.flush = flush_ = flush_in(*region, table->unknown);
-    if (!flush_) continue;
+    if (!std::ranges::binary_search(spaces, space)) continue;
+    const std::optional<Run> flush = flush_in(*region, table->unknown);
+    if (!flush) continue;
+    flushes_.push_back(*flush);
     PageMask set = table->unknown & region->own();
     table->asked |= set;
     table->unknown -= set;
-    return;
   }
+  plan.flushes = flushes_;
 }
 
-bool Tracker::flushes(const Region& region) const {
-  return flush_ && flush_->address >= region.address + region.first * std::uint64_t{4096} &&
-         flush_->end() <= region.address + region.last * std::uint64_t{4096};
+std::vector<std::uint64_t> Tracker::scoped_spaces() const {
+  std::vector<std::uint64_t> spaces;
+  for (const Table& table : tables_)
+    if (table.warm && table.settled.any() && (spaces.empty() || spaces.back() != space_of(table.address)))
+      spaces.push_back(space_of(table.address));
+  return spaces;
 }
 
 // Pages of a scope that were set a moment ago, whoever clears them: MADV_COLD comes first, and what is touched between
@@ -70,21 +78,28 @@ void Tracker::expect_hidden(const Snapshot& now, const ClearPlan& plan) {
   scoped_[0] = plan.scoped_anonymous;
   scoped_[1] = plan.scoped_file;
   if (!plan.scoped_anonymous && !plan.scoped_file) {
-    auto flushes_all = [&](const Run& run) { return run.pages >= kFlushPages && lies_in_small_pages(now, run); };
-    auto wide = std::ranges::find_if(plan.runs, flushes_all);
-    if (wide != plan.runs.end()) flush_ = *wide;
+    for (const Run& run : plan.runs) {
+      const bool another = flushes_.empty() || space_of(flushes_.back().address) != space_of(run.address);
+      if (another && run.pages >= kFlushPages && lies_in_small_pages(now, run)) flushes_.push_back(run);
+    }
     return;
   }
-  for (const auto& [region, table] : warm_)
-    if (is_file(*region) ? plan.scoped_file : plan.scoped_anonymous)
+  const std::vector<std::uint64_t> spaces = scoped_spaces();
+  for (const auto& [region, table] : warm_) {
+    if (!(is_file(*region) ? plan.scoped_file : plan.scoped_anonymous)) continue;
+    if (std::ranges::binary_search(spaces, space_of(region->address)))
       table->hidden |= (table->settled | table->asked) & region->own();
+  }
 }
 
-// After the clear was verified: when the flushing run did change both of its ends, nothing is hidden any more.
+// After the clear was verified: where a flushing run did change both of its ends, nothing is hidden any more.
 void Tracker::settle_flush() {
-  if (!flush_ || !is_cleared(flush_->address) || !is_cleared(flush_->end() - 4096)) return;
+  std::vector<std::uint64_t> flushed;
+  for (const Run& run : flushes_)
+    if (is_cleared(run.address) && is_cleared(run.end() - 4096)) flushed.push_back(space_of(run.address));
+  if (flushed.empty()) return;
   for (Table& table : tables_)
-    if (table.warm) table.hidden = {};
+    if (table.warm && std::ranges::binary_search(flushed, space_of(table.address))) table.hidden = {};
 }
 
 // Whether MADV_COLD has cleared the page that was asked for: seen clear since, or known not to be passed over.

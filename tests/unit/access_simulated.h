@@ -33,6 +33,7 @@ struct SimulatedTarget {
       table.region.vma = vma;
       table.region.mapping = mapping;
       table.region.huge = huge;
+      table.region.shared = mapping == Mapping::shmem;
       table.region.present = table.region.accessed = table.region.writable = PageMask::all();
       tables.push_back(table);
     }
@@ -66,7 +67,8 @@ struct SimulatedTarget {
       bool file = table.region.mapping == Mapping::file || table.region.mapping == Mapping::shmem;
       if (file ? plan.scoped_file : plan.scoped_anonymous) table.region.accessed = {};
     }
-    if (plan.flush) age(*plan.flush);
+    for (const Run& run : plan.flushes)
+      age(run);
   }
   // MADV_COLD: clears, and flushes from the first page that it changed to the last, or everything.
   void age(const Run& run) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells which pages MADV_COLD passes over: those that are mapped elsewhere, too, and those that are not on the kernel's
+// LRU lists (a page just faulted in waits in a small per-CPU batch before it gets there).
+//
+// Looking that up is dear, so it is limited for each window; what is not looked up is asked about again later.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "access/page_mask.h"
+#include "access/pagemap.h"
+
+namespace hotset {
+
+class Judge {
+ public:
+  explicit Judge(FrameFlags flags) : flags_(std::move(flags)) {}
+
+  // A window begins: the limits are whole again. An open page map would stay with the memory from before an exec.
+  void restart();
+  // Of the pages of the table at `address`, those that are passed over; nothing when it can't be told now.
+  std::optional<PageMask> passed_over(pid_t pid, std::uint64_t address, const PageMask& pages);
+
+ private:
+  FrameFlags flags_;
+  pid_t pid_ = 0;
+  std::optional<Pagemap> pagemap_; // of pid_; opened when it is needed
+  std::size_t tables_ = 0, frames_ = 0;
+};
+
+} // namespace hotset
