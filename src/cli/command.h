@@ -46,6 +46,9 @@ Action declare_policy(CLI::App& app, const Tail& tail);
 // Parses, runs, prints the error if there is one; the process's exit code.
 int run(int argc, char** argv);
 
+// A number that can be a pid; usage error otherwise.
+Result<pid_t> parse_pid(std::string_view text);
+
 // TARGET as every command takes it: positional pid, --comm NAME, or the tail. Lives in the action's capture.
 struct TargetOptions {
   std::string pid_text;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"doctor", "Say what this kernel and these privileges allow, and what helps", declare_doctor},
-    Command{"measure", "Measure the working set of a process", declare_measure},
+    Command{"measure", "Measure the working set of a process, a tree or a cgroup", declare_measure},
     Command{"record", "Record page faults and measured working sets into a data set", declare_record},
     Command{"train", "Train a model of the working set from data sets", declare_train},
     Command{"evaluate", "Judge a model honestly, beside what costs nothing", declare_evaluate},

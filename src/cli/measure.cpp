@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hotset measure: the working set of one process, once, repeatedly, or as it grows with the window.
+// hotset measure: the working set of a process, a tree or a cgroup, once, repeatedly, or as it grows with the window.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -21,6 +21,7 @@ constexpr int kSignalExit = 128; // as a shell reports a program that a signal e
 
 struct MeasureOptions {
   TargetOptions target;
+  std::string tree, cgroup;
   std::string seconds, interval, duration;
   std::string count, steps;
   std::string method = "auto";
@@ -30,10 +31,43 @@ struct MeasureOptions {
   bool json = false, csv = false;
 };
 
-// With --comm or a command, the one positional argument is the window and no pid.
+// What is measured: one process, or a group as one.
+struct Measured {
+  std::optional<Target> process;
+  std::unique_ptr<Group> group;
+  std::string name;
+};
+
+// Where no pid can be meant, the one positional argument is the window.
 void sort_positionals(MeasureOptions& options, const Tail& tail) {
-  if ((!options.target.comm.empty() || !tail.empty()) && options.seconds.empty())
-    std::swap(options.seconds, options.target.pid_text);
+  bool named = !options.target.comm.empty() || !tail.empty() || !options.tree.empty() || !options.cgroup.empty();
+  if (named && options.seconds.empty()) std::swap(options.seconds, options.target.pid_text);
+}
+
+Result<Measured> find_measured(const MeasureOptions& options, const Tail& tail, const Files& files) {
+  const std::string& pid_text = options.tree;
+  if (pid_text.empty() && options.cgroup.empty()) {
+    HOTSET_TRY(TargetSpec spec, options.target.spec(tail));
+    HOTSET_TRY(Target target, resolve_target(files, spec));
+    std::string name = describe(target.process);
+    return Measured{std::move(target), nullptr, std::move(name)};
+  }
+  const bool more = !options.target.pid_text.empty() || !options.target.comm.empty() || !tail.empty();
+  if (more || (!pid_text.empty() && !options.cgroup.empty()))
+    return fail(ErrorCode::usage, "choose the target", "", "more than one is given",
+                "name one PID, --comm NAME, --tree PID, --cgroup PATH, or -- CMD ARG...");
+  if (options.snapshot)
+    return fail(ErrorCode::usage, "take a snapshot of", "a tree or a cgroup", "only single processes have one",
+                "leave --snapshot out");
+  Measured measured;
+  if (pid_text.empty()) {
+    HOTSET_TRY(measured.group, find_cgroup(files, options.cgroup));
+  } else {
+    HOTSET_TRY(pid_t pid, parse_pid(pid_text));
+    HOTSET_TRY(measured.group, find_tree(files, pid));
+  }
+  measured.name = measured.group->describe();
+  return measured;
 }
 
 Result<std::optional<Nanoseconds>> optional_duration(const std::string& text) {
@@ -84,38 +118,39 @@ Result<> check_method(const Method& method, const Schedule& schedule) {
   return {};
 }
 
-std::string waiting_text(const Process& target, const Wait& wait) {
+std::string waiting_text(const std::string& target, const Wait& wait) {
   std::string of = wait.count ? fmt::format(" of {}", *wait.count) : "";
-  return fmt::format("measuring {}: reading {}{}, {} of {}", describe(target), wait.reading, of,
-                     human_duration(wait.waited), human_duration(wait.wait));
+  return fmt::format("measuring {}: reading {}{}, {} of {}", target, wait.reading, of, human_duration(wait.waited),
+                     human_duration(wait.wait));
 }
 
 // What became of the run: a reason for an exit code other than 0, or none.
-Result<int> conclude(const Outcome& outcome, const Target& target, const Schedule& schedule) {
+Result<int> conclude(const Outcome& outcome, const Measured& target, const Schedule& schedule) {
   if (outcome.ending == Ending::interrupted && outcome.readings == 0) return kSignalExit + interrupt_signal();
   if (outcome.ending != Ending::target_gone) return 0;
   std::string readings =
       schedule.count ? fmt::format("{} of {}", outcome.readings, *schedule.count) : fmt::format("{}", outcome.readings);
   // A program that we started for as long as it runs has simply done its work.
-  if (target.child && !schedule.count && outcome.readings > 0) {
-    spdlog::info("{} has ended after {} readings", describe(target.process), readings);
+  if (target.process && target.process->child && !schedule.count && outcome.readings > 0) {
+    spdlog::info("{} has ended after {} readings", target.name, readings);
     return 0;
   }
-  return fail(ErrorCode::gone, "finish the measurement of", describe(target.process),
+  return fail(ErrorCode::gone, "finish the measurement of", target.name,
               fmt::format("it ended after {} readings", readings),
               outcome.readings > 0 ? "what was measured before is printed" : "measure a shorter window");
 }
 
 Result<int> measure(MeasureOptions options, const Tail& tail) {
   sort_positionals(options, tail);
-  HOTSET_TRY(TargetSpec spec, options.target.spec(tail));
   HOTSET_TRY(Schedule schedule, schedule_of(options));
   HOTSET_TRY(MeterOptions meter, meter_options(options, schedule));
 
   Files files;
   SystemClock clock;
-  HOTSET_TRY(Target target, resolve_target(files, spec));
-  HOTSET_TRY(OpenedMeter opened, open_meter(options.method, files, target.process, clock, meter));
+  HOTSET_TRY(Measured target, find_measured(options, tail, files));
+  HOTSET_TRY(OpenedMeter opened, target.group
+                                     ? open_group_meter(options.method, files, *target.group, clock, meter)
+                                     : open_meter(options.method, files, target.process->process, clock, meter));
   for (const MethodRefusal& refusal : opened.refusals)
     spdlog::info("method {} is passed over: {}", refusal.method->name, to_sentence(refusal.error));
   HOTSET_CHECK(check_method(*opened.method, schedule));
@@ -125,27 +160,30 @@ Result<int> measure(MeasureOptions options, const Tail& tail) {
                           : options.csv ? EstimateFormat::csv
                                         : EstimateFormat::table;
   EstimatePrinter printer(output, format, opened.method->counts_faults);
-  HOTSET_CHECK(printer.begin(fmt::format("{}, method {}", describe(target.process), opened.method->name)));
-  if (target.child) HOTSET_CHECK(target.child->release());
+  HOTSET_CHECK(printer.begin(fmt::format("{}, method {}", target.name, opened.method->name)));
+  if (target.process && target.process->child) HOTSET_CHECK(target.process->child->release());
 
   Progress progress(clock);
-  Watcher watcher{.target_alive = [&] { return is_alive(files, target.process.id); },
-                  .waiting = [&](const Wait& wait) { progress.show(waiting_text(target.process, wait)); },
-                  .reading = [&](const Estimate& estimate) -> Result<bool> {
-                    progress.clear();
-                    HOTSET_CHECK(printer.print(estimate));
-                    return !output.reader_gone();
-                  }};
+  Watcher watcher{
+      .target_alive =
+          [&] { return target.group ? opened.meter->group_alive() : is_alive(files, target.process->process.id); },
+      .waiting = [&](const Wait& wait) { progress.show(waiting_text(target.name, wait)); },
+      .reading = [&](const Estimate& estimate) -> Result<bool> {
+        progress.clear();
+        HOTSET_CHECK(printer.print(estimate));
+        return !output.reader_gone();
+      }};
   Result<Outcome> outcome = run_schedule(schedule, *opened.meter, clock, watcher);
   progress.clear();
   HOTSET_CHECK(printer.end());
-  if (!outcome) return fail(within("measure", describe(target.process), std::move(outcome).error()));
+  if (!outcome) return fail(within("measure", target.name, std::move(outcome).error()));
   return conclude(*outcome, target, schedule);
 }
 
 std::string footer() {
   std::string text =
-      "TARGET is a PID, --comm NAME, or -- CMD ARG... to start a command; then SECONDS, or 100ms, 5m (default 1).\n\n"
+      "TARGET is a PID, --comm NAME, --tree PID, --cgroup PATH, or -- CMD ARG... to start a command; then SECONDS, or\n"
+      "100ms, 5m (default 1).\n\n"
       "Methods:\n";
   for (const Method& method : methods())
     text += fmt::format("  {:<10} {}; needs {}\n", method.name, method.summary, method.needs);
@@ -161,6 +199,8 @@ std::string footer() {
 Action declare_measure(CLI::App& app, const Tail& tail) {
   auto options = std::make_shared<MeasureOptions>();
   options->target.declare(app);
+  app.add_option("--tree", options->tree, "This process with all that descend from it, as one");
+  app.add_option("--cgroup", options->cgroup, "All processes of this cgroup and those below it, as one");
   app.footer(footer());
   app.add_option("seconds", options->seconds, "Length of the window (1; of the first one with --profile)");
   std::vector<std::string> names{"auto"};

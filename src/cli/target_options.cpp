@@ -21,13 +21,17 @@ Result<TargetSpec> TargetOptions::spec(const Tail& tail) const {
                 "name one PID, or --comm NAME, or -- CMD ARG...");
   TargetSpec spec{.pid = std::nullopt, .comm = comm, .command = tail};
   if (!pid_text.empty()) {
-    std::optional<std::uint64_t> pid = parse_u64(pid_text);
-    if (!pid || *pid == 0 || *pid > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max()))
-      return fail(ErrorCode::usage, "choose the target", fmt::format("'{}'", printable(pid_text)),
-                  "it is not a process id", "give a number above 0, or --comm NAME");
-    spec.pid = static_cast<pid_t>(*pid);
+    HOTSET_TRY(spec.pid, parse_pid(pid_text));
   }
   return spec;
+}
+
+Result<pid_t> parse_pid(std::string_view text) {
+  std::optional<std::uint64_t> pid = parse_u64(text);
+  if (!pid || *pid == 0 || *pid > static_cast<std::uint64_t>(std::numeric_limits<pid_t>::max()))
+    return fail(ErrorCode::usage, "choose the target", fmt::format("'{}'", printable(text)), "it is not a process id",
+                "give a number above 0, or --comm NAME");
+  return static_cast<pid_t>(*pid);
 }
 
 } // namespace hotset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to measure a window of one process: one table, one row each.
+// The ways to measure a window of a process, or of several as one: one table, one row each.
 //
 // A meter starts a window and reads it, once or again while the window goes on; when to do so is the schedule's
 // (schedule.h). All that a method knows, its doubts included, comes back in the estimate record.
@@ -13,11 +13,12 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "estimate/record.h"
+#include "identity/group.h"
 #include "identity/process.h"
 
 namespace hotset {
 
-// One process, one thread at a time.
+// One target, one thread at a time.
 class Meter {
  public:
   virtual ~Meter() = default;
@@ -27,6 +28,8 @@ class Meter {
   // The window so far, which goes on. `requested_s` is left to the caller. Without a begin() before: what there is to
   // say without a window (Method::snapshots). ErrorCode::gone when the process has ended.
   virtual Result<Estimate> read() = 0;
+  // Of a group: whether any of its processes that were seen last is alive.
+  [[nodiscard]] virtual bool group_alive() const { return true; }
 };
 
 // What the user allows and wants of each window. A method without a choice does not look at it.
@@ -48,6 +51,9 @@ struct Method {
   bool counts_faults;       // tells page faults and no working set
   Result<std::unique_ptr<Meter>> (*open)(const Files& files, const Process& target, Clock& clock,
                                          const MeterOptions& options);
+  // Null: measures single processes only. The group must outlive the meter.
+  Result<std::unique_ptr<Meter>> (*open_group)(const Files& files, Group& target, Clock& clock,
+                                               const MeterOptions& options) = nullptr;
 };
 
 std::span<const Method> methods();
@@ -68,6 +74,9 @@ struct OpenedMeter {
 // why it (for "auto": the last of them) does not open.
 Result<OpenedMeter> open_meter(std::string_view name, const Files& files, const Process& target, Clock& clock,
                                const MeterOptions& options = {});
+// The same for several processes as one.
+Result<OpenedMeter> open_group_meter(std::string_view name, const Files& files, Group& target, Clock& clock,
+                                     const MeterOptions& options = {});
 
 // The rows.
 Result<std::unique_ptr<Meter>> open_access_meter(const Files& files, const Process& target, Clock& clock,
@@ -76,6 +85,12 @@ Result<std::unique_ptr<Meter>> open_exact_meter(const Files& files, const Proces
                                                 const MeterOptions& options);
 Result<std::unique_ptr<Meter>> open_sample_meter(const Files& files, const Process& target, Clock& clock,
                                                  const MeterOptions& options);
+Result<std::unique_ptr<Meter>> open_group_access_meter(const Files& files, Group& target, Clock& clock,
+                                                       const MeterOptions& options);
+Result<std::unique_ptr<Meter>> open_group_exact_meter(const Files& files, Group& target, Clock& clock,
+                                                      const MeterOptions& options);
+Result<std::unique_ptr<Meter>> open_group_sample_meter(const Files& files, Group& target, Clock& clock,
+                                                       const MeterOptions& options);
 Result<std::unique_ptr<Meter>> open_reference_meter(const Files& files, const Process& target, Clock& clock,
                                                     const MeterOptions& options);
 Result<std::unique_ptr<Meter>> open_fault_meter(const Files& files, const Process& target, Clock& clock,

@@ -23,6 +23,8 @@ std::string broken_order(const Estimate& estimate) {
   if (wss.bytes > wss.high_bytes) return fmt::format("the WSS {} is above high {}", wss.bytes, wss.high_bytes);
   if (estimate.rss_bytes && wss.high_bytes > *estimate.rss_bytes)
     return fmt::format("high {} is above the RSS {}", wss.high_bytes, *estimate.rss_bytes);
+  if (estimate.group && estimate.group->usage_bytes && wss.high_bytes > *estimate.group->usage_bytes)
+    return fmt::format("high {} is above the cgroup's usage {}", wss.high_bytes, *estimate.group->usage_bytes);
   return {};
 }
 

@@ -37,6 +37,14 @@ std::string wss_cell(const Estimate& estimate, T WorkingSet::* part) {
   return estimate.wss ? cell((*estimate.wss).*part) : std::string();
 }
 
+bool is_cgroup(const Estimate& estimate) {
+  return estimate.group && !estimate.group->tree;
+}
+
+std::string_view kind(const Estimate& estimate) {
+  return is_cgroup(estimate) ? "cgroup" : estimate.group ? "tree" : "process";
+}
+
 std::string flag_codes(const Estimate& estimate) {
   std::string codes;
   for (const Flag& flag : estimate.flags)
@@ -51,9 +59,10 @@ struct Column {
 
 constexpr std::array kColumns{
     Column{"time", [](const Estimate& e) { return utc_text(e.wall); }},
-    Column{"kind", [](const Estimate&) { return std::string("process"); }},
-    Column{"pid", [](const Estimate& e) { return cell(e.target.id.pid); }},
-    Column{"start_ticks", [](const Estimate& e) { return cell(e.target.id.start_ticks); }},
+    Column{"kind", [](const Estimate& e) { return std::string(kind(e)); }},
+    Column{"pid", [](const Estimate& e) { return is_cgroup(e) ? std::string() : cell(e.target.id.pid); }},
+    Column{"start_ticks",
+           [](const Estimate& e) { return is_cgroup(e) ? std::string() : cell(e.target.id.start_ticks); }},
     Column{"comm", [](const Estimate& e) { return cell(printable(e.target.comm)); }},
     Column{"requested_s", [](const Estimate& e) { return cell(e.requested_s); }},
     Column{"effective_s", [](const Estimate& e) { return cell(e.effective_s); }},
@@ -71,6 +80,12 @@ constexpr std::array kColumns{
     Column{"flags", [](const Estimate& e) { return flag_codes(e); }},
     Column{"cpu_s", [](const Estimate& e) { return fmt::format("{}", e.cost.cpu_s); }},
     Column{"target_stall_s", [](const Estimate& e) { return cell(e.cost.target_stall_s); }},
+    Column{"cgroup_id", [](const Estimate& e) { return is_cgroup(e) ? cell(e.group->id) : std::string(); }},
+    Column{"cgroup_path",
+           [](const Estimate& e) { return is_cgroup(e) ? cell(printable(e.group->path)) : std::string(); }},
+    Column{"members", [](const Estimate& e) { return e.group ? cell(e.group->members) : std::string(); }},
+    Column{"shared_bytes", [](const Estimate& e) { return e.group ? cell(e.group->shared_bytes) : std::string(); }},
+    Column{"usage_bytes", [](const Estimate& e) { return e.group ? cell(e.group->usage_bytes) : std::string(); }},
 };
 
 } // namespace

@@ -15,11 +15,23 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json target_json(const Process& target) {
-  return {{"kind", "process"},
-          {"pid", target.id.pid},
-          {"start_ticks", target.id.start_ticks},
-          {"comm", printable(target.comm)}};
+Json target_json(const Estimate& estimate) {
+  const std::optional<GroupFacts>& group = estimate.group;
+  if (group && !group->tree) return {{"kind", "cgroup"}, {"id", group->id}, {"path", printable(group->path)}};
+  return {{"kind", group ? "tree" : "process"},
+          {"pid", estimate.target.id.pid},
+          {"start_ticks", estimate.target.id.start_ticks},
+          {"comm", printable(estimate.target.comm)}};
+}
+
+Json group_json(const GroupFacts& group) {
+  return {{"members", group.members},
+          {"born", group.born},
+          {"joined", group.joined},
+          {"ended", group.ended},
+          {"shared_bytes", group.shared_bytes},
+          {"usage_bytes", or_null(group.usage_bytes)},
+          {"frame_set_bytes", group.frame_set_bytes}};
 }
 
 Json wss_json(const std::optional<WorkingSet>& wss) {
@@ -43,7 +55,7 @@ std::string estimate_json(const Estimate& estimate) {
   Json json{
       {"schema", kEstimateSchema},
       {"time", utc_text(estimate.wall)},
-      {"target", target_json(estimate.target)},
+      {"target", target_json(estimate)},
       {"window", {{"requested_s", or_null(estimate.requested_s)}, {"effective_s", or_null(estimate.effective_s)}}},
       {"method", estimate.method},
       {"wss", wss_json(estimate.wss)},
@@ -57,6 +69,7 @@ std::string estimate_json(const Estimate& estimate) {
   if (estimate.faults)
     json["faults"] = {
         {"count", estimate.faults->count}, {"hook", estimate.faults->hook}, {"semantics", estimate.faults->semantics}};
+  if (estimate.group) json["group"] = group_json(*estimate.group);
   if (estimate.verify)
     json["verify"] = {{"method", estimate.verify->method},
                       {"bytes", estimate.verify->bytes},
