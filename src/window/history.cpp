@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace hotset {
@@ -44,6 +45,82 @@ std::uint64_t newest_second(const WindowImage& image) {
   return newest;
 }
 
+// What a pass over the slots of one CPU adds to.
+struct Rows {
+  std::uint64_t known, first, running; // numbers of seconds
+  std::uint64_t* before;               // a row for each second from `first` to the one after `running`
+  std::uint64_t* before_known;         // one row
+};
+
+// Adds to each row what the CPU had counted when that second began: the start in its slot or, if it has none, what the
+// next one began with, and in the end the totals. False when a start is above the next one. It goes through 300 slots
+// in a microsecond, hence the number of counters at compile time.
+template <std::size_t N>
+bool add_starts_of(const __u64* totals, const __u64* slots, const Rows& rows) {
+  const __u64* start = totals;
+  __u64 falls = 0; // the highest bit: some difference was below zero
+  auto step_to = [&](const __u64* slot) {
+#pragma GCC unroll 12
+    for (std::size_t i = 0; i < N; ++i)
+      falls |= start[i] - slot[1 + i];
+    start = slot + 1;
+  };
+  auto add_to = [&](std::uint64_t* row) {
+#pragma GCC unroll 12
+    for (std::size_t i = 0; i < N; ++i)
+      row[i] += start[i];
+  };
+  std::uint64_t* row = rows.before + (rows.running + 1 - rows.first) * N;
+  add_to(row);
+  std::uint64_t index = rows.running % WINDOW_SLOTS;
+  for (std::uint64_t second = rows.running; second >= rows.first; --second) {
+    const __u64* slot = slots + index * (1 + N);
+    index = index == 0 ? WINDOW_SLOTS - 1 : index - 1;
+    if (slot[0] == second) step_to(slot);
+    row -= N;
+    add_to(row);
+  }
+  for (std::uint64_t second = rows.known; second < rows.first; ++second) {
+    const __u64* slot = slots + second % WINDOW_SLOTS * (1 + N);
+    if (slot[0] != second) continue;
+    step_to(slot);
+    break;
+  }
+  add_to(rows.before_known);
+  return falls >> 63 == 0;
+}
+
+using AddStarts = decltype(&add_starts_of<1>);
+
+template <std::size_t... N>
+constexpr auto by_counters(std::index_sequence<N...> /*unused*/) {
+  return std::array<AddStarts, sizeof...(N)>{&add_starts_of<N + 1>...};
+}
+constexpr auto kAddStarts = by_counters(std::make_index_sequence<WINDOW_MAX_COUNTERS>());
+
+// Sets every start that is above the next one to that one. Returns the number of slots that were torn: it is no harm
+// that a start is above the totals, which were copied before it, and more was counted in between.
+std::uint64_t repair(WindowImage& image, std::uint64_t known, std::uint64_t running) {
+  std::uint64_t torn = 0;
+  for (std::size_t cpu = 0; cpu < image.cpus; ++cpu) {
+    std::span<const __u64> next = image.totals(cpu);
+    bool next_is_a_start = false;
+    for (std::uint64_t second = running; second >= known; --second) {
+      std::span<__u64> slot = image.slot(cpu, second % WINDOW_SLOTS);
+      if (slot[0] != second) continue;
+      bool above = false;
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        above |= slot[1 + i] > next[i];
+        slot[1 + i] = std::min(slot[1 + i], next[i]);
+      }
+      torn += above && next_is_a_start ? 1 : 0;
+      next_is_a_start = true;
+      next = slot.subspan(1);
+    }
+  }
+  return torn;
+}
+
 } // namespace
 
 double WindowSpan::coverage() const {
@@ -77,14 +154,11 @@ Result<WindowHistory> WindowHistory::from(const WindowImage& image, std::uint64_
     std::span<const __u64> totals = image.totals(cpu);
     for (std::size_t i = 0; i < totals.size(); ++i)
       history.totals_[i] += totals[i];
-    if (image.layout == WINDOW_STARTS)
-      history.add_starts(image, cpu);
-    else
-      history.add_published(image, cpu);
   }
-  if (image.layout == WINDOW_PUBLISHED) // the counts of each second become running sums
-    for (std::size_t i = image.counters; i < history.before_.size(); ++i)
-      history.before_[i] += history.before_[i - image.counters];
+  if (image.layout == WINDOW_PUBLISHED)
+    history.add_published(image);
+  else
+    history.add_starts(image);
   return history;
 }
 
@@ -103,47 +177,43 @@ void WindowHistory::place(const WindowImage& image, const window_header& header,
   while (running_ < latest && has_slot(image, running_ + 1))
     ++running_;
   latest = std::max(latest, running_);
-  first_ = latest > kWindowSeconds ? latest - kWindowSeconds : 1;
-  if (running_ - first_ > seconds) first_ = running_ - seconds;
+  known_ = latest > kWindowSeconds ? latest - kWindowSeconds : 1;
+  first_ = running_ - known_ > seconds ? running_ - seconds : known_;
   before_.resize((running_ - first_ + 2) * counters());
+  before_known_.resize(counters());
 }
 
-// Backwards, for the end of a second is the start of the next one that the CPU has a slot for, or what it has counted
-// by now. A start above that end is no start: totals were copied before the slots, and more may have been counted by
-// then; between slots it is a torn one.
-void WindowHistory::add_starts(const WindowImage& image, std::size_t cpu) {
-  std::span<const __u64> totals = image.totals(cpu);
-  std::vector<__u64> end(totals.begin(), totals.end());
-  auto add_to = [&](std::uint64_t* sums) {
-    for (std::size_t i = 0; i < end.size(); ++i)
-      sums[i] += end[i];
+// The count of a second is the difference of its start and the next one, so no start may be above the next: all that
+// was counted is then in some second, and none is below zero.
+void WindowHistory::add_starts(const WindowImage& image) {
+  auto add_all = [this](const WindowImage& from) {
+    Rows rows{known_, first_, running_, before_.data(), before_known_.data()};
+    bool in_order = true;
+    for (std::size_t cpu = 0; cpu < from.cpus; ++cpu)
+      in_order &= kAddStarts[counters() - 1](from.totals(cpu).data(), from.slot(cpu, 0).data(), rows);
+    return in_order;
   };
-  add_to(row(running_ + 1));
-  bool end_is_a_start = false;
-  for (std::uint64_t second = running_; second >= first_; --second) {
-    std::span<const __u64> slot = image.slot(cpu, second % WINDOW_SLOTS);
-    if (slot[0] == second) {
-      bool torn = false;
-      for (std::size_t i = 0; i < end.size(); ++i) {
-        torn |= slot[1 + i] > end[i];
-        end[i] = std::min(end[i], slot[1 + i]);
-      }
-      torn_ += torn && end_is_a_start ? 1 : 0;
-      end_is_a_start = true;
-    }
-    add_to(row(second));
-  }
+  if (add_all(image)) return;
+  WindowImage repaired = image;
+  torn_ = repair(repaired, known_, running_);
+  std::ranges::fill(before_, 0);
+  std::ranges::fill(before_known_, 0);
+  add_all(repaired);
 }
 
-void WindowHistory::add_published(const WindowImage& image, std::size_t cpu) {
-  for (std::uint64_t second = first_; second <= running_; ++second) {
-    std::span<const __u64> slot = image.slot(cpu, second % WINDOW_SLOTS);
-    if (slot[0] == (second | WINDOW_BUSY)) ++torn_;
-    if (slot[0] != second) continue;
-    std::uint64_t* counts = row(second + 1);
-    for (std::size_t i = 0; i < counters(); ++i)
-      counts[i] += slot[1 + i];
+// The counts of each second, which become running sums: from 0 at `first`, so what was counted before is below it.
+void WindowHistory::add_published(const WindowImage& image) {
+  for (std::size_t cpu = 0; cpu < image.cpus; ++cpu) {
+    for (std::uint64_t second = known_; second <= running_; ++second) {
+      std::span<const __u64> slot = image.slot(cpu, second % WINDOW_SLOTS);
+      if (slot[0] == (second | WINDOW_BUSY)) ++torn_;
+      if (slot[0] != second) continue;
+      for (std::size_t i = 0; i < counters(); ++i)
+        second < first_ ? before_known_[i] -= slot[1 + i] : row(second + 1)[i] += slot[1 + i];
+    }
   }
+  for (std::size_t i = counters(); i < before_.size(); ++i)
+    before_[i] += before_[i - counters()];
 }
 
 std::optional<std::uint64_t> WindowHistory::count(std::uint64_t second, std::size_t counter) const {
@@ -160,6 +230,14 @@ WindowSpan WindowHistory::last(std::uint64_t seconds) const {
   span.sums.resize(counters());
   for (std::size_t i = 0; i < counters(); ++i)
     span.sums[i] = row(running_)[i] - row(span.first)[i];
+  return span;
+}
+
+WindowSpan WindowHistory::whole() const {
+  WindowSpan span{.requested = kWindowSeconds, .first = known_, .known = running_ - known_, .sums = {}};
+  span.sums.resize(counters());
+  for (std::size_t i = 0; i < counters(); ++i)
+    span.sums[i] = row(running_)[i] - before_known_[i];
   return span;
 }
 

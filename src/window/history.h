@@ -49,16 +49,18 @@ class WindowHistory {
 
   [[nodiscard]] std::size_t counters() const { return totals_.size(); }
   [[nodiscard]] window_clock clock() const { return clock_; }
-  // The first known second, and the running one, which follows the last known.
+  // The first of the seconds that were added up, all of which are known; and the running one, which follows the last.
   [[nodiscard]] std::uint64_t first() const { return first_; }
   [[nodiscard]] std::uint64_t running() const { return running_; }
 
-  // Of a known second, or of the running one so far; nothing for any other.
+  // Of a second that was added up, or of the running one so far; nothing for any other.
   [[nodiscard]] std::optional<std::uint64_t> count(std::uint64_t second, std::size_t counter) const;
   // Since the window was started. Only grows.
   [[nodiscard]] std::uint64_t total(std::size_t counter) const { return totals_[counter]; }
   // Of the seconds that were added up.
   [[nodiscard]] WindowSpan last(std::uint64_t seconds) const;
+  // Of all that the window knows, however few were added up one by one.
+  [[nodiscard]] WindowSpan whole() const;
 
   // When a second began and when the image was taken, both on the clock that epoch_ns is on (bpf/window.h).
   [[nodiscard]] Nanoseconds begin_of(std::uint64_t second) const { return epoch_ + std::chrono::seconds(second); }
@@ -72,19 +74,20 @@ class WindowHistory {
   WindowHistory() = default;
 
   void place(const WindowImage& image, const window_header& header, std::uint64_t seconds);
-  void add_starts(const WindowImage& image, std::size_t cpu);
-  void add_published(const WindowImage& image, std::size_t cpu);
+  void add_starts(const WindowImage& image);
+  void add_published(const WindowImage& image);
   std::uint64_t* row(std::uint64_t second) { return &before_[(second - first_) * counters()]; }
   [[nodiscard]] const std::uint64_t* row(std::uint64_t second) const {
     return &before_[(second - first_) * counters()];
   }
 
   window_clock clock_ = WINDOW_NOT_STARTED;
-  std::uint64_t first_ = 0, running_ = 0;
+  std::uint64_t known_ = 0, first_ = 0, running_ = 0; // the first known second, the first and the last added up
   std::vector<std::uint64_t> totals_;
   // A row of counters for each second from `first` to one past the running one: what was counted before it began. In
   // the published layout less what was counted before `first`, which it does not know.
   std::vector<std::uint64_t> before_;
+  std::vector<std::uint64_t> before_known_; // the same for the first known second
   Nanoseconds epoch_{}, taken_{};
   std::uint64_t torn_ = 0;
 };

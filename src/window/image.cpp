@@ -43,11 +43,15 @@ std::span<const __u64> WindowImage::totals(std::size_t cpu) const {
   return std::span(values).subspan(cpu * value_words(*this) + kHeaderWords, counters);
 }
 
-std::span<const __u64> WindowImage::slot(std::size_t cpu, std::size_t index) const {
+std::span<__u64> WindowImage::slot(std::size_t cpu, std::size_t index) {
   if (layout == WINDOW_PUBLISHED)
     return std::span(slots).subspan((index * cpus + cpu) * kPublishedSlotWords, kPublishedSlotWords);
   std::size_t first = cpu * value_words(*this) + kHeaderWords + counters;
   return std::span(values).subspan(first + index * (1 + counters), 1 + counters);
+}
+
+std::span<const __u64> WindowImage::slot(std::size_t cpu, std::size_t index) const {
+  return const_cast<WindowImage*>(this)->slot(cpu, index); // which changes nothing
 }
 
 } // namespace hotset

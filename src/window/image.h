@@ -22,6 +22,7 @@ struct WindowImage {
   [[nodiscard]] std::span<const __u64> totals(std::size_t cpu) const;
   // The number of its second, then `counters` words.
   [[nodiscard]] std::span<const __u64> slot(std::size_t cpu, std::size_t index) const;
+  [[nodiscard]] std::span<__u64> slot(std::size_t cpu, std::size_t index);
 
   window_layout layout = WINDOW_STARTS;
   std::size_t cpus = 0, counters = 0;

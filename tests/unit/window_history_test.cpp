@@ -104,6 +104,8 @@ TEST_P(WindowIn, of_fewer_seconds_says_the_same_about_them) {
   WindowHistory all = window.read(), some = window.read(20);
   EXPECT_EQ(some.last(20).sums, all.last(20).sums);
   EXPECT_EQ(some.last(7).sums, all.last(7).sums);
+  EXPECT_EQ(some.whole().sums, all.last(kWindowSeconds).sums);
+  EXPECT_EQ(some.whole().known, 99U) << "the hundredth has just ended, and may not be known to";
   EXPECT_EQ(some.total(2), all.total(2));
   EXPECT_EQ(some.count(some.running() - 20, 2), all.count(all.running() - 20, 2));
 }

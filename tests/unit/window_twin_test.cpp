@@ -58,7 +58,8 @@ class Schedule {
       compare_second(history, at);
     for (std::size_t counter = 0; counter < counters_; ++counter)
       ASSERT_EQ(history.total(counter), totals_[counter]);
-    compare_span(history, pick(kLongest));
+    compare_span(history, history.last(pick(kLongest)));
+    compare_span(history, window_.read(pick(kLongest)).whole());
   }
 
  private:
@@ -110,9 +111,8 @@ class Schedule {
     }
   }
 
-  void compare_span(const WindowHistory& history, std::uint64_t length) const {
-    WindowSpan span = history.last(length);
-    ASSERT_EQ(span.first, std::max(history.first(), history.running() - std::min(length, history.running())));
+  void compare_span(const WindowHistory& history, const WindowSpan& span) const {
+    ASSERT_EQ(span.first, std::max(history.first(), history.running() - std::min(span.requested, history.running())));
     ASSERT_EQ(span.first + span.known, history.running());
     for (std::size_t counter = 0; counter < counters_; ++counter) {
       std::uint64_t sum = 0;
