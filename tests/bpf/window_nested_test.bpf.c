@@ -16,12 +16,17 @@ WINDOW(starts, first, second, third, fourth, fifth, sixth);
 WINDOW_PUBLISHED(nested, first, second, third, fourth, fifth, sixth);
 WINDOW_PUBLISHED(plain, first, second, third, fourth, fifth, sixth);
 
+struct cpu {
+	__u64 running;	/* programs */
+	__u64 careless; /* bumps, by a load, a call and a store: for how often one comes in between */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
-} running SEC(".maps");
+	__type(value, struct cpu);
+} cpus SEC(".maps");
 
 __u32 tgid = 0;
 __u64 calls = 0;
@@ -31,21 +36,25 @@ SEC("lsm/task_getscheduler")
 int BPF_PROG(bump_nested, struct task_struct *task, int result)
 {
 	__u32 key = 0;
-	__u64 *depth;
+	struct cpu *cpu;
+	__u64 careless;
 
 	if (bpf_get_current_pid_tgid() >> 32 != tgid)
 		return result;
-	depth = bpf_map_lookup_elem(&running, &key);
-	if (!depth)
+	cpu = bpf_map_lookup_elem(&cpus, &key);
+	if (!cpu)
 		return result;
 	__sync_fetch_and_add(&calls, 1);
-	if (__sync_fetch_and_add(depth, 1) > 0)
+	if (__sync_fetch_and_add(&cpu->running, 1) > 0)
 		__sync_fetch_and_add(&nested_calls, 1);
 	for (__u32 i = 0; i < BUMPS; i++) {
 		window_bump(starts, sixth);
 		window_published_add_nested(nested, sixth, 1);
 		window_published_add(plain, sixth, 1);
+		careless = window_load(&cpu->careless);
+		bpf_ktime_get_ns();
+		window_store(&cpu->careless, careless + 1);
 	}
-	__sync_fetch_and_add(depth, -1);
+	__sync_fetch_and_add(&cpu->running, -1);
 	return result;
 }
