@@ -144,47 +144,43 @@ TEST(WindowNesting, loses_nothing_wherever_a_third_interrupts_the_second) {
   }
 }
 
-// A CPU on which threads take turns between any two accesses, as a random choice has it: not only one on top of the
-// other, but any of them at any time.
-class RandomTurns {
- public:
-  RandomTurns(std::vector<std::function<void()>> programs, std::mt19937& random) {
-    for (std::function<void()>& program : programs)
-      tasks_.push_back(std::make_unique<Task>(std::move(program)));
-    while (!tasks_.empty()) {
-      std::size_t next = std::uniform_int_distribution<std::size_t>(0, tasks_.size() - 1)(random);
-      tasks_[next]->step();
-      if (tasks_[next]->done) tasks_.erase(tasks_.begin() + static_cast<std::ptrdiff_t>(next));
-    }
+// A program on a thread of its own, which goes on by one access at a time.
+struct Task {
+  explicit Task(std::function<void()> program)
+      : thread([this, program = std::move(program)] {
+          go.acquire();
+          current = this;
+          between_accesses = [] {
+            current->stopped.release();
+            current->go.acquire();
+          };
+          program();
+          done = true;
+          stopped.release();
+        }) {}
+  void step() {
+    go.release();
+    stopped.acquire();
   }
 
- private:
-  struct Task {
-    explicit Task(std::function<void()> program)
-        : thread([this, program = std::move(program)] {
-            go.acquire();
-            current = this;
-            between_accesses = [] {
-              current->stopped.release();
-              current->go.acquire();
-            };
-            program();
-            done = true;
-            stopped.release();
-          }) {}
-    void step() {
-      go.release();
-      stopped.acquire();
-    }
-
-    static inline thread_local Task* current = nullptr;
-    std::binary_semaphore go{0}, stopped{0};
-    bool done = false;
-    std::jthread thread;
-  };
-
-  std::vector<std::unique_ptr<Task>> tasks_;
+  static inline thread_local Task* current = nullptr;
+  std::binary_semaphore go{0}, stopped{0};
+  bool done = false;
+  std::jthread thread;
 };
+
+// A CPU on which programs take turns between any two accesses, as a random choice has it: not only one on top of the
+// other, but any of them at any time.
+void take_turns(std::vector<std::function<void()>> programs, std::mt19937& random) {
+  std::vector<std::unique_ptr<Task>> tasks;
+  for (std::function<void()>& program : programs)
+    tasks.push_back(std::make_unique<Task>(std::move(program)));
+  while (!tasks.empty()) {
+    std::size_t next = std::uniform_int_distribution<std::size_t>(0, tasks.size() - 1)(random);
+    tasks[next]->step();
+    if (tasks[next]->done) tasks.erase(tasks.begin() + static_cast<std::ptrdiff_t>(next));
+  }
+}
 
 TEST(WindowNesting, loses_nothing_when_programs_take_turns_at_random) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
@@ -199,7 +195,7 @@ TEST(WindowNesting, loses_nothing_when_programs_take_turns_at_random) {
       nesting.window.advance(std::chrono::seconds(1));
       nesting.bump(2);
     };
-    RandomTurns({[&] { twice(0); }, [&] { twice(1); }, [&] { twice(1); }, later}, random);
+    take_turns({[&] { twice(0); }, [&] { twice(1); }, [&] { twice(1); }, later}, random);
     nesting.check();
     if (HasFatalFailure()) return;
   }
