@@ -12,6 +12,10 @@ namespace {
 constexpr std::array kSubcommands{
     Command{"check", "Say what is wrong with a policy, and where its rules conflict", declare_policy_check},
     Command{"test", "Say which rule of a policy decides, and why", declare_policy_test},
+    Command{"run", "Hold a policy against each file that is opened", declare_policy_run},
+    Command{"status", "Say what policy is held, and how", declare_policy_status},
+    Command{"stats", "Show how opens were judged, and what the cache saved", declare_policy_stats},
+    Command{"events", "Show the opens that are denied, as they come", declare_policy_events},
 };
 
 } // namespace

@@ -78,6 +78,18 @@ Result<> Guard::publish() {
   return {};
 }
 
+Result<GuardStatus> Guard::status() const {
+  return read_guard_status(state_fd());
+}
+
+Result<GuardStatus> read_guard_status(int state_fd) {
+  auto state = std::make_unique<guard_state>();
+  std::uint32_t key = 0;
+  if (bpf_map_lookup_elem(state_fd, &key, state.get()) != 0)
+    return fail(errno_error(errno, "read", "the status of the policy"));
+  return decode_guard_state(*state);
+}
+
 Result<WindowHistory> Guard::history(std::uint64_t seconds) const {
   HOTSET_TRY(WindowReader reader, WindowReader::open({.window = window_fd()}));
   return reader.read(seconds);

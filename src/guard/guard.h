@@ -22,6 +22,7 @@
 #include "guard/event.h"
 #include "guard/program.h"
 #include "guard/setup.h"
+#include "guard/status.h"
 #include "policy/compiled.h"
 #include "window/reader.h"
 
@@ -48,6 +49,7 @@ class Guard {
   [[nodiscard]] int state_fd() const { return program_.state_fd(); }
 
   Result<WindowHistory> history(std::uint64_t seconds = kWindowSeconds) const;
+  [[nodiscard]] Result<GuardStatus> status() const;
 
  private:
   Guard(GuardProgram program, CompiledPolicy policy, const GuardSetup& setup, const GuardOptions& options)
@@ -62,6 +64,9 @@ class Guard {
   std::vector<std::string> notes_;
   std::uint32_t reloads_ = 0, refused_ = 0;
 };
+
+// From the map of that name, whose descriptor is borrowed.
+Result<GuardStatus> read_guard_status(int state_fd);
 
 // Fills in the numbers of the cgroups that rules name; what does not exist is noted, and is nobody's cgroup.
 Result<std::vector<std::string>> resolve_cgroups(const Files& files, CompiledPolicy& policy);
