@@ -129,6 +129,7 @@ TEST_F(GuardEnforce, a_reload_leaves_no_moment_without_a_policy) {
 }
 
 TEST(GuardWithoutLsm, refuses_to_enforce_and_says_what_helps) {
+  if (std::optional<std::string> why = no_guard()) GTEST_SKIP() << *why;
   if (!no_lsm()) GTEST_SKIP() << "this kernel can enforce";
   Result<Guard> guard = Guard::start(enforcing(rule("/nothing", "deny")));
   ASSERT_FALSE(guard);

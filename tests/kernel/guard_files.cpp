@@ -74,8 +74,7 @@ Judged open_judged(const Guard& guard, const std::string& path, int flags) {
 }
 
 void GuardTest::SetUp() {
-  if (GetParam() != GUARD_LSM) return;
-  if (std::optional<std::string> why = no_lsm()) GTEST_SKIP() << *why;
+  if (std::optional<std::string> why = GetParam() == GUARD_LSM ? no_lsm() : no_guard()) GTEST_SKIP() << *why;
 }
 
 GuardOptions GuardTest::options() const {
@@ -135,7 +134,14 @@ std::string hook_test_name(const testing::TestParamInfo<guard_hook>& info) {
   return std::string(hook_name(info.param));
 }
 
+std::optional<std::string> no_guard() {
+  Result<> tried = try_bpf_loop();
+  if (tried) return std::nullopt;
+  return to_sentence(tried.error());
+}
+
 std::optional<std::string> no_lsm() {
+  if (std::optional<std::string> why = no_guard()) return why;
   Result<> tried = try_lsm();
   if (tried) return std::nullopt;
   return to_sentence(tried.error());

@@ -94,7 +94,8 @@ std::string hook_test_name(const testing::TestParamInfo<guard_hook>& info);
 #define HOTSET_GUARD_TESTS(Suite) \
   INSTANTIATE_TEST_SUITE_P(By, Suite, testing::Values(GUARD_LSM, GUARD_CALLS), hook_test_name)
 
-// Nothing when programs of the LSM can be used; else why not.
+// Nothing when the guard's programs can be loaded at all, and when those of the LSM can be used; else why not.
+std::optional<std::string> no_guard();
 std::optional<std::string> no_lsm();
 
 } // namespace hotset

@@ -53,16 +53,19 @@ def absent_hook(series: str, program: str) -> str:
     return next((why for s, p, why in ABSENT_HOOKS if (s, p) == (series, program)), "")
 
 
-# (series, program as object/name, why): kernels without a feature refuse the program, and nothing else may be refused.
+# (series, program as object/name, why), both as patterns: kernels without a feature refuse the program, and nothing else
+# may be refused.
 REFUSED: tuple[tuple[str, str, str], ...] = (
     ("5.10", "census/.*|probe/probe_(iter_task_vma|census)", "no iterator over VMAs"),
     ("5.10", "probe/probe_loop", "no bpf_loop"),
+    ("5.10", "guard/guard_(file_open|sys_exit|process_exec)", "no bpf_loop"),
+    ("5.10|6.1", "guard/guard_prepare_exec", "no tracepoint sched_prepare_exec (6.10)"),
     ("5.10", "probe/probe_syscall", "no programs of type syscall"),
 )
 
 
 def refusal(series: str, program: str) -> str:
-    return next((why for s, pattern, why in REFUSED if s == series and re.fullmatch(pattern, program)), "")
+    return next((why for s, pattern, why in REFUSED if re.fullmatch(s, series) and re.fullmatch(pattern, program)), "")
 
 
 # What the kernel says about emulated hardware, not about us.
