@@ -36,6 +36,7 @@ struct SelftestResult {
   std::string why;               // of fail, unjudged and skipped
   std::uint64_t truth_pages = 0; // of the last window
   double error_of_rss = 0;       // median over the windows of |estimate - truth|, as a share of the RSS
+  double error_of_wss = 0;       // the same distance as a share of what was touched
   double width_of_rss = 0;       // median width of the interval
   int covered = 0, windows = 0;  // windows whose interval held the truth
   double cpu_ms = 0;             // median
@@ -44,5 +45,21 @@ struct SelftestResult {
 // Runs the cell's workload in a child process and measures it. An error is one of the workload or of the program; a
 // method that does not work here is a result (skipped).
 Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method& method, Clock& clock);
+
+// Each method over all its cells of 4 KiB pages: how far off it was, and how often its interval held the truth.
+class SelftestSummary {
+ public:
+  void add(const SelftestResult& result);
+  // One a method, as text.
+  [[nodiscard]] std::vector<std::string> lines() const;
+
+ private:
+  struct Tally {
+    std::string_view method;
+    std::vector<double> of_rss, of_wss; // medians of cells; of_wss: of those of 1 % hot
+    int covered = 0, windows = 0;
+  };
+  std::vector<Tally> tallies_;
+};
 
 } // namespace hotset

@@ -46,6 +46,7 @@ std::string json_of(const SelftestResult& result) {
       {"why", result.why.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(printable(result.why))},
       {"truth_pages", number(result.truth_pages)},
       {"error_of_rss", number(result.error_of_rss)},
+      {"error_of_wss", number(result.error_of_wss)},
       {"width_of_rss", number(result.width_of_rss)},
       {"covered", result.covered},
       {"windows", result.windows},
@@ -57,9 +58,9 @@ std::string row_of(const SelftestResult& result) {
   if (result.windows == 0)
     return fmt::format("{:<48}{:<11}{:<10}{}", cell_name(result.cell), result.method, name_of(result.verdict),
                        result.why);
-  return fmt::format("{:<48}{:<11}{:<10}{:>8.3f}{:>9.3f}{:>7}/{}{:>10.2f}  {}", cell_name(result.cell), result.method,
-                     name_of(result.verdict), result.error_of_rss * 100, result.width_of_rss * 100, result.covered,
-                     result.windows, result.cpu_ms, result.why);
+  return fmt::format("{:<48}{:<11}{:<10}{:>8.3f}{:>9.2f}{:>9.3f}{:>7}/{}{:>10.2f}  {}", cell_name(result.cell),
+                     result.method, name_of(result.verdict), result.error_of_rss * 100, result.error_of_wss * 100,
+                     result.width_of_rss * 100, result.covered, result.windows, result.cpu_ms, result.why);
 }
 
 Result<int> selftest(bool full, bool json) {
@@ -67,13 +68,14 @@ Result<int> selftest(bool full, bool json) {
   Output output;
   Progress progress(clock);
   if (!json)
-    HOTSET_CHECK(output.line(fmt::format("{:<48}{:<11}{:<10}{:>8}{:>9}{:>9}{:>10}", "CELL", "METHOD", "VERDICT",
-                                         "ERROR%", "WIDTH%", "COVERED", "CPU ms")));
+    HOTSET_CHECK(output.line(fmt::format("{:<48}{:<11}{:<10}{:>8}{:>9}{:>9}{:>9}{:>10}", "CELL", "METHOD", "VERDICT",
+                                         "OF RSS%", "OF WSS%", "WIDTH%", "COVERED", "CPU ms")));
   int failed = 0, passed = 0, unjudged = 0, skipped = 0;
+  SelftestSummary summary;
   const std::vector<SelftestCell> cells = selftest_cells(full);
   for (std::size_t i = 0; i < cells.size(); ++i)
     for (const Method& method : methods()) {
-      if (method.counts_faults || method.name == "access") continue; // no working set; one of the two others
+      if (method.counts_faults || method.chooses) continue; // no working set; none of its own
       if (interrupt_requested()) return 128 + interrupt_signal();
       if (output.reader_gone()) return 0;
       progress.show(fmt::format("cell {} of {}: {}, {}", i + 1, cells.size(), cell_name(cells[i]), method.name));
@@ -82,9 +84,13 @@ Result<int> selftest(bool full, bool json) {
       passed += result.verdict == Verdict::pass;
       unjudged += result.verdict == Verdict::unjudged;
       skipped += result.verdict == Verdict::skipped;
+      summary.add(result);
       progress.clear();
       HOTSET_CHECK(output.line(json ? json_of(result) : row_of(result)));
     }
+  if (!json)
+    for (const std::string& line : summary.lines())
+      HOTSET_CHECK(output.line(line));
   if (!json)
     HOTSET_CHECK(
         output.line(fmt::format("{} passed, {} failed, {} not judged, {} skipped", passed, failed, unjudged, skipped)));

@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::array kMethods{
     Method{"access", "reads Accessed bits: exact where the budget allows to clear what was touched, else by sample",
-           "eBPF iterators of one task (Linux 6.1), as root", true, false, false, open_access_meter,
+           "eBPF iterators of one task (Linux 6.1), as root", true, false, false, true, false, open_access_meter,
            open_group_access_meter},
-    Method{"exact", "the same, always clearing all that was touched", "the same", false, false, false, open_exact_meter,
-           open_group_exact_meter},
-    Method{"sample", "the same, always by sample", "the same", false, false, false, open_sample_meter,
+    Method{"exact", "the same, always clearing all that was touched", "the same", false, false, false, false, false,
+           open_exact_meter, open_group_exact_meter},
+    Method{"sample", "the same, always by sample", "the same", false, false, false, false, false, open_sample_meter,
            open_group_sample_meter},
     Method{"reference", "resets the referenced bits, waits, counts those set again (clear_refs, smaps)",
-           "the process's own user or root", true, true, false, open_reference_meter},
+           "the process's own user or root", true, true, false, false, true, open_reference_meter},
     Method{"faults", "counts page faults in the kernel, which is no working set", "eBPF, as root", false, false, true,
-           open_fault_meter},
+           false, false, open_fault_meter},
 };
 
 // Opens the method of that name or, for "auto", the first that opens of those that fit.

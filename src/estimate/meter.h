@@ -49,6 +49,8 @@ struct Method {
   bool automatic;           // a candidate of "auto", in the order of the table
   bool snapshots;           // read() without begin() tells something
   bool counts_faults;       // tells page faults and no working set
+  bool chooses;             // between other methods of the table: what they tell, it tells
+  bool misses_cached;       // leaves the TLB alone: what stays in it is not seen to be touched
   Result<std::unique_ptr<Meter>> (*open)(const Files& files, const Process& target, Clock& clock,
                                          const MeterOptions& options);
   // Null: measures single processes only. The group must outlive the meter.
