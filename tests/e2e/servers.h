@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "e2e/run_hotset.h"
 #include "e2e/scratch.h"
 
@@ -85,6 +87,26 @@ class Postgres {
 
   Shell sql(std::string_view text) {
     return as_postgres(fmt::format("psql -h {} -Atqc '{}' postgres", folder_ / "", text));
+  }
+  Shell bench(std::string_view options) {
+    return as_postgres(fmt::format("pgbench -h {} {} postgres", folder_ / "", options));
+  }
+  // pgbench with so many clients, for as long as the value lives. Returns when they are connected.
+  std::unique_ptr<Program> load(int clients) {
+    std::vector<std::string> command = kUser;
+    command.insert(command.end(),
+                   {"pgbench", "-h", folder_ / "", "-c", fmt::format("{}", clients), "-T", "120", "postgres"});
+    auto running = std::make_unique<Program>(command);
+    for (int looks = 0; looks < 1000; ++looks)
+      if (std::atoi(sql("select count(*) from pg_stat_activity where application_name = $$pgbench$$").out.c_str()) >=
+          clients)
+        break;
+    return running;
+  }
+  // The server's first process, from which all others descend.
+  [[nodiscard]] std::string pid() const {
+    std::string text = Files().read(folder_ / "data/postmaster.pid").value_or("");
+    return text.substr(0, text.find('\n'));
   }
   // A client whose backend says its pid first and then runs `statement`.
   [[nodiscard]] std::vector<std::string> client(std::string_view statement) const {
