@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/setup.h"
 
+#include <sys/utsname.h>
+
 #include <array>
+#include <charconv>
+#include <string>
 #include <utility>
 
 #include "guard/program.h"
@@ -18,6 +22,11 @@ constexpr std::array kTopologies{GUARD_TOPOLOGIES(GUARD_TOPOLOGY_ROW)};
 
 constexpr std::array<std::string_view, 2> kLocks{"rename_lock", "mount_lock"};
 
+std::string kernel_release() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.release : "";
+}
+
 Error cannot_enforce(Error cause) {
   cause = within("enforce the policy", "", std::move(cause));
   if (cause.code != ErrorCode::permission) cause.remedy = "boot with 'bpf' in lsm= (hotset doctor), or use --audit";
@@ -29,7 +38,9 @@ Error cannot_enforce(Error cause) {
 guard_topology best_topology(const Files& files, const GuardSetup& setup, const KernelTypes& types) {
   if (setup.rename_lock != 0 && setup.mount_lock != 0)
     return !preempts_itself(files) && try_rename_hook() ? GUARD_TOPOLOGY_directories : GUARD_TOPOLOGY_renames;
-  if (setup.hook == GUARD_CALLS && types.has_member("mount", "mnt_id_unique")) return GUARD_TOPOLOGY_calls;
+  bool mounts_are_told_apart = types.has_member("mount", "mnt_id_unique");
+  if (setup.hook == GUARD_CALLS && mounts_are_told_apart && calls_are_all_seen(kernel_release()))
+    return GUARD_TOPOLOGY_calls;
   return GUARD_TOPOLOGY_none;
 }
 
@@ -62,6 +73,16 @@ Result<GuardSetup> choose_setup(const Files& files, const GuardOptions& options,
     setup.rename_lock = setup.mount_lock = 0;
   setup.rename_hook = setup.topology == GUARD_TOPOLOGY_directories;
   return setup;
+}
+
+bool calls_are_all_seen(std::string_view release) {
+  constexpr std::pair kLast{6U, 18U};
+  std::pair<unsigned, unsigned> version{};
+  const char* end = release.data() + release.size();
+  auto [dot, wrong] = std::from_chars(release.data(), end, version.first);
+  if (wrong != std::errc() || dot == end || *dot != '.') return false;
+  if (std::from_chars(dot + 1, end, version.second).ec != std::errc()) return false;
+  return version <= kLast;
 }
 
 std::string_view hook_name(unsigned hook) {

@@ -38,6 +38,11 @@ struct GuardSetup {
 // cannot enforce and is to.
 Result<GuardSetup> choose_setup(const Files& files, const GuardOptions& options, unsigned mode);
 
+// Whether programs at the end of system calls run without being preempted, by the kernel's release ("6.18.44-cloud").
+// One that is preempted is passed over for who returns meanwhile on that CPU, and then a rename may go uncounted.
+// Nothing but the version tells: up to 6.18 it is so, in 7.2 no longer.
+bool calls_are_all_seen(std::string_view release);
+
 // "lsm", "calls".
 std::string_view hook_name(unsigned hook);
 // "directories": a row of GUARD_TOPOLOGIES; and what it means.

@@ -75,6 +75,10 @@ Judged open_judged(const Guard& guard, const std::string& path, int flags) {
 
 void GuardTest::SetUp() {
   if (std::optional<std::string> why = GetParam() == GUARD_LSM ? no_lsm() : no_guard()) GTEST_SKIP() << *why;
+  static std::array<std::optional<guard_topology>, 2> known; // it does not change, and takes a second to find out
+  std::optional<guard_topology>& topology = known.at(GetParam());
+  if (!topology) topology = choose_setup(Files(), options(), POLICY_AUDIT).value().topology;
+  if (topology == GUARD_TOPOLOGY_none) GTEST_SKIP() << topology_text(GUARD_TOPOLOGY_none);
 }
 
 GuardOptions GuardTest::options() const {
