@@ -218,7 +218,9 @@ Error too_large(const Policy& policy) {
 } // namespace
 
 Result<CompiledPolicy> compile_policy(Policy policy, const Users& users) {
-  CompiledPolicy compiled{std::make_unique<policy_image>(), std::move(policy)};
+  CompiledPolicy compiled;
+  compiled.image = std::make_unique<policy_image>();
+  compiled.policy = std::move(policy);
   policy_image& image = *compiled.image;
   image.mode = static_cast<std::uint8_t>(compiled.policy.mode);
   image.fallback = static_cast<std::uint8_t>(compiled.policy.fallback);

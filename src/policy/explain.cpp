@@ -15,8 +15,8 @@ std::string quoted(std::string_view text) {
 }
 
 // "it is for WHAT WANTED, and the WHAT is GIVEN".
-RuleStep differs(std::size_t rule, RuleObstacle obstacle, std::string_view what, std::string wanted,
-                 std::string given) {
+RuleStep differs(std::size_t rule, RuleObstacle obstacle, std::string_view what, const std::string& wanted,
+                 const std::string& given) {
   const std::string is = given.empty() ? std::string("is not given") : "is " + given;
   return {rule, obstacle, fmt::format("it is for {} {}, and the {} {}", what, wanted, what, is)};
 }

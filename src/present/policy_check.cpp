@@ -16,7 +16,7 @@ std::string where(const PolicyCheck& check, Place place) {
 }
 
 std::string severity(Severity severity, const Style& style) {
-  const std::string name(severity_name(severity));
+  std::string name(severity_name(severity));
   switch (severity) {
     case Severity::error:
       return style.red(name);
