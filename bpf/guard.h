@@ -66,9 +66,10 @@ enum guard_topology { GUARD_TOPOLOGIES(GUARD_TOPOLOGY_INDEX) GUARD_TOPOLOGY_COUN
 
 enum guard_hook { GUARD_LSM, GUARD_CALLS };
 
-#define GUARD_STATE_VERSION 1
+#define GUARD_STATE_VERSION 2
 #define GUARD_LABEL_BYTES   64
 #define GUARD_FILE_BYTES    4096
+#define GUARD_JUDGES	    2 /* programs that judge opens at most */
 
 struct guard_rule_label {
 	__u32 line;			  /* in the policy's file */
@@ -91,9 +92,11 @@ struct guard_state {
 	__u8 fallback;
 	__u8 unknown;
 	__u8 cache;
+	__u32 judge[GUARD_JUDGES]; /* ids of the programs that judge opens; 0: none. The kernel counts what it skips */
+	__u64 missed_before;	   /* runs that the kernel skipped of those of policies before */
 	char file[GUARD_FILE_BYTES];
 	struct guard_rule_label label[POLICY_MAX_RULES];
 };
 
-POLICY_ASSERT(sizeof(struct guard_state) == 40 + GUARD_FILE_BYTES + GUARD_LABEL_BYTES * POLICY_MAX_RULES, "no padding");
+POLICY_ASSERT(sizeof(struct guard_state) == 56 + GUARD_FILE_BYTES + GUARD_LABEL_BYTES * POLICY_MAX_RULES, "no padding");
 POLICY_ASSERT(sizeof(struct guard_event) == 64 + GUARD_PATH_BYTES + GUARD_NAME_BYTES, "record in the ring buffer");

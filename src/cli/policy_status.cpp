@@ -35,8 +35,12 @@ Result<int> show_stats(const std::string& last, bool json) {
   HOTSET_TRY(WindowReader reader, WindowReader::open({.window = guard.window.get()}));
   HOTSET_TRY(WindowHistory history, reader.read(seconds));
   WindowSpan known = history.last(seconds);
-  PolicyStats stats{
-      .requested_s = seconds, .known_s = known.known, .span = counts_of(known), .total = totals_of(history)};
+  PolicyStats stats{.requested_s = seconds,
+                    .known_s = known.known,
+                    .span = counts_of(known),
+                    .total = totals_of(history),
+                    .hook = guard.status.hook,
+                    .missed = guard.status.missed};
   Output output;
   HOTSET_CHECK(json ? output.line(policy_stats_json(stats))
                     : output.print(policy_stats_text(stats, Style::of(output.fd()))));

@@ -40,6 +40,7 @@ Result<> Guard::reload(CompiledPolicy policy) {
   policy.image->generation = policy_.image->generation + 1;
   HOTSET_TRY(GuardProgram program, GuardProgram::load(*policy.image, setup, options_, &program_));
   HOTSET_CHECK(program.attach());
+  missed_before_ += program_.missed();
   program_ = std::move(program);
   policy_ = std::move(policy);
   setup_ = setup;
@@ -70,6 +71,9 @@ Result<> Guard::publish() {
   state->fallback = static_cast<std::uint8_t>(policy.fallback);
   state->unknown = static_cast<std::uint8_t>(policy.unknown);
   state->cache = options_.cache && setup_.topology != GUARD_TOPOLOGY_none ? 1 : 0;
+  HOTSET_TRY(GuardJudges judges, program_.judges());
+  std::ranges::copy(judges, state->judge);
+  state->missed_before = missed_before_;
   std::copy_n(policy.file.begin(), std::min(policy.file.size(), sizeof(state->file) - 1), state->file);
   std::ranges::transform(policy.rules, state->label, label_of);
   std::uint32_t key = 0;
@@ -87,7 +91,10 @@ Result<GuardStatus> read_guard_status(int state_fd) {
   std::uint32_t key = 0;
   if (bpf_map_lookup_elem(state_fd, &key, state.get()) != 0)
     return fail(errno_error(errno, "read", "the status of the policy"));
-  return decode_guard_state(*state);
+  HOTSET_TRY(GuardStatus status, decode_guard_state(*state));
+  status.missed = missed_runs(status.judges);
+  if (status.missed) *status.missed += status.missed_before;
+  return status;
 }
 
 Result<WindowHistory> Guard::history(std::uint64_t seconds) const {

@@ -63,9 +63,10 @@ class Guard {
   GuardOptions options_;
   std::vector<std::string> notes_;
   std::uint32_t reloads_ = 0, refused_ = 0;
+  std::uint64_t missed_before_ = 0; // by the programs of policies before
 };
 
-// From the map of that name, whose descriptor is borrowed.
+// From the map of that name, whose descriptor is borrowed; and from the programs that it names.
 Result<GuardStatus> read_guard_status(int state_fd);
 
 // Fills in the numbers of the cgroups that rules name; what does not exist is noted, and is nobody's cgroup.

@@ -15,7 +15,7 @@
 
 namespace hotset {
 
-// "/sys/fs/bpf/hotset/policy-1"
+// "/sys/fs/bpf/hotset/policy-2"
 std::string guard_folder();
 
 class GuardPins {

@@ -108,6 +108,25 @@ Result<> GuardProgram::attach() {
   return {};
 }
 
+Result<GuardJudges> GuardProgram::judges() const {
+  GuardJudges ids{};
+  std::size_t known = 0;
+  auto& programs = object_->progs;
+  for (bpf_program* program :
+       {programs.guard_file_open, programs.guard_sys_exit, programs.guard_prepare_exec, programs.guard_process_exec})
+    if (bpf_program__autoload(program)) {
+      HOTSET_TRY(ids.at(known++), program_id(bpf_program__fd(program)));
+    }
+  return ids;
+}
+
+std::uint64_t GuardProgram::missed() const {
+  std::uint64_t missed = 0;
+  for (const char* name : {"guard_file_open", "guard_sys_exit", "guard_prepare_exec", "guard_process_exec"})
+    missed += skipped_runs(*object_->obj, name);
+  return missed;
+}
+
 int GuardProgram::window_fd() const {
   return bpf_map__fd(object_->maps.policy);
 }

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "bpf/guard.h"
+#include "guard/missed.h"
 #include "guard/setup.h"
 #include "kernel/loader.h"
 
@@ -27,6 +28,11 @@ class GuardProgram {
                                    const GuardProgram* before);
   // From here on opens are judged. The window of counters is to be started before.
   Result<> attach();
+
+  // Ids of the loaded programs that judge opens; 0: none.
+  [[nodiscard]] Result<GuardJudges> judges() const;
+  // Runs of these that the kernel skipped until now.
+  [[nodiscard]] std::uint64_t missed() const;
 
   [[nodiscard]] int window_fd() const;
   [[nodiscard]] int events_fd() const;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/units.h"
@@ -37,6 +38,9 @@ Result<GuardStatus> decode_guard_state(const guard_state& state) {
   status.unknown = static_cast<policy_action>(state.unknown);
   status.cache = state.cache != 0;
   status.events_per_second = state.events_per_second;
+  std::ranges::copy(state.judge, status.judges.begin());
+  status.missed_before = state.missed_before;
+  status.missed = state.missed_before;
   for (std::size_t i = 0; i < state.rules; ++i)
     status.rules.push_back({state.label[i].line, text_of(state.label[i].name)});
   return status;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "bpf/guard.h"
+#include "guard/missed.h"
 
 namespace hotset {
 
@@ -27,6 +28,10 @@ struct GuardStatus {
   policy_action fallback = POLICY_ALLOW, unknown = POLICY_ALLOW;
   bool cache = false;
   std::uint32_t events_per_second = 0;
+  GuardJudges judges{};            // programs that judge, as it was written; 0: none
+  std::uint64_t missed_before = 0; // of those of policies before
+  // Runs of all these that the kernel skipped (guard/missed.h), when the status was read; or why that is not known.
+  Result<std::uint64_t> missed = 0;
   struct Rule {
     std::uint32_t line = 0;
     std::string name; // may be cut
@@ -34,7 +39,8 @@ struct GuardStatus {
   std::vector<Rule> rules;
 };
 
-// Error: bad_data when it is not what this version writes.
+// `missed` is only that of policies before: the rest is the kernel's to tell. Error: bad_data when it is not what this
+// version writes.
 Result<GuardStatus> decode_guard_state(const guard_state& state);
 
 // "line 12 ('keys')" of that rule, "no rule" without one; of another generation's policy just "rule 3".

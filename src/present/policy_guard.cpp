@@ -40,6 +40,25 @@ Json counts_json(const GuardCounts& counts) {
   return document;
 }
 
+Json missed_json(const Result<std::uint64_t>& missed) {
+  return missed ? Json(*missed) : Json();
+}
+
+// What it means that the kernel skipped runs of the programs that judge, or that it did not.
+std::string missed_text(const Result<std::uint64_t>& missed, guard_hook hook) {
+  if (!missed) return fmt::format("not known: {}", to_sentence(missed.error()));
+  if (*missed == 0) return "0: the kernel skipped no run of the programs that judge";
+  if (hook == GUARD_LSM)
+    return fmt::format(
+        "{}: so many opens nobody judged. They succeeded, whatever the policy says of them, since\n"
+        "         this kernel preempts itself, and skips a program that already runs on a processor",
+        *missed);
+  return fmt::format(
+      "{}: of so many ends of system calls the kernel skipped the program, for it preempts itself.\n"
+      "         The opens among them nobody judged: what the policy denies of them is not told",
+      *missed);
+}
+
 } // namespace
 
 std::string policy_status_text(const GuardStatus& status, Nanoseconds age, const Style& style) {
@@ -55,6 +74,7 @@ std::string policy_status_text(const GuardStatus& status, Nanoseconds age, const
   text += row("loaded", fmt::format("{} ago, generation {} ({}, {} refused)", human_duration(age), status.generation,
                                     times(status.reloads, "reload"), status.refused_reloads));
   text += row("events", fmt::format("at most {} a second", status.events_per_second));
+  text += row("missed", missed_text(status.missed, status.hook));
   text += row("agent", fmt::format("pid {}", status.pid));
   return text;
 }
@@ -76,6 +96,7 @@ std::string policy_status_json(const GuardStatus& status, Nanoseconds age) {
                  {"reloads", status.reloads},
                  {"refused_reloads", status.refused_reloads},
                  {"events_per_second", status.events_per_second},
+                 {"missed", missed_json(status.missed)},
                  {"pid", status.pid},
                  {"rules", std::move(rules)}});
 }
@@ -92,7 +113,8 @@ std::string policy_stats_text(const PolicyStats& stats, const Style& style) {
     std::optional<double> share = counts.hit_rate();
     return share ? fmt::format("{:.2f} %", 100 * *share) : std::string("no look-ups");
   };
-  return text + fmt::format("{:<17} {:>16} {:>16}\n", "hit rate", rate(stats.span), rate(stats.total));
+  text += fmt::format("{:<17} {:>16} {:>16}\n", "hit rate", rate(stats.span), rate(stats.total));
+  return text + row("missed", missed_text(stats.missed, stats.hook));
 }
 
 std::string policy_stats_json(const PolicyStats& stats) {
@@ -100,7 +122,8 @@ std::string policy_stats_json(const PolicyStats& stats) {
                  {"requested_s", stats.requested_s},
                  {"known_s", stats.known_s},
                  {"window", counts_json(stats.span)},
-                 {"total", counts_json(stats.total)}});
+                 {"total", counts_json(stats.total)},
+                 {"missed", missed_json(stats.missed)}});
 }
 
 std::string policy_event_text(const GuardEvent& event, const GuardStatus& status, Nanoseconds wall,

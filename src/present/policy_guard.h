@@ -21,6 +21,8 @@ struct PolicyStats {
   std::uint64_t requested_s = 0, known_s = 0; // whole seconds before the running one
   GuardCounts span;                           // over the known ones
   GuardCounts total;                          // since the agent started
+  guard_hook hook = GUARD_CALLS;
+  Result<std::uint64_t> missed = 0; // since the agent started; see GuardStatus
 };
 std::string policy_stats_text(const PolicyStats& stats, const Style& style);
 // Schema hotset.policy_stats/1.

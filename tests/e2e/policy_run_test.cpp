@@ -79,7 +79,7 @@ TEST_F(PolicyRun, tells_what_would_be_denied_to_whom_it_is_asked_by) {
   RunResult after = run_hotset({"policy", "status"});
   EXPECT_EQ(after.exit_code, 3);
   EXPECT_THAT(after.err, HasSubstr("is not running"));
-  EXPECT_FALSE(std::filesystem::exists(std::string(kPins) + "/hotset/policy-1"));
+  EXPECT_FALSE(std::filesystem::exists(std::string(kPins) + "/hotset/policy-2"));
 }
 
 TEST_F(PolicyRun, keeps_the_policy_when_its_file_is_broken_and_takes_the_next_that_is_not) {

@@ -46,7 +46,13 @@ TEST_P(GuardLoad, the_counts_add_up_to_the_opens) {
   for (std::thread& thread : threads)
     thread.join();
   GuardCounts after = totals_of(guard.history().value());
-  EXPECT_EQ(after[GuardCounter::lookups] - before[GuardCounter::lookups], opened.load());
+  std::uint64_t judged = after[GuardCounter::lookups] - before[GuardCounter::lookups];
+  std::uint64_t missed = guard.status().value().missed.value();
+  EXPECT_LE(judged, opened.load());
+  EXPECT_GE(judged + missed, opened.load());
+  if (missed == 0) {
+    EXPECT_EQ(judged, opened.load());
+  }
   EXPECT_EQ(opened.load(), static_cast<std::uint64_t>(kThreads) * kOpens);
   EXPECT_TRUE(after.adds_up());
   EXPECT_GT(after.hits(), before.hits());
@@ -75,7 +81,8 @@ TEST_P(GuardLoad, an_open_after_a_rename_is_never_judged_by_the_old_name) {
       }
     });
   ::prctl(PR_SET_NAME, "renamer");
-  int wrong = 0;
+  int wrong = 0; // judged by the old name, or missed
+  int denied_by_the_old = 0;
   auto renamer_was_denied = [&] { return reader.poll(Nanoseconds::zero(), [](const GuardEvent&) {}).value() > 0; };
   for (int round = 0; round < kRounds; ++round) {
     bool to_denied = round % 2 == 0;
@@ -85,12 +92,17 @@ TEST_P(GuardLoad, an_open_after_a_rename_is_never_judged_by_the_old_name) {
       ADD_FAILURE() << "round " << round << " " << errno;
       break;
     }
-    if (renamer_was_denied() != to_denied) ++wrong;
+    bool was_denied = renamer_was_denied();
+    if (was_denied != to_denied) ++wrong;
+    if (was_denied && !to_denied) ++denied_by_the_old;
   }
   over = true;
   for (std::thread& thread : fillers)
     thread.join();
-  EXPECT_EQ(wrong, 0) << "of " << kRounds;
+  // An open that the kernel did not show is told by no event either.
+  std::uint64_t missed = guard.status().value().missed.value();
+  EXPECT_LE(static_cast<std::uint64_t>(wrong), missed) << "of " << kRounds;
+  EXPECT_EQ(denied_by_the_old, 0) << "of " << kRounds;
   GuardCounts counts = totals_of(guard.history().value());
   EXPECT_EQ(counts[GuardCounter::events_lost], 0U) << "then it could not be told";
   EXPECT_GT(counts[GuardCounter::fills], 0U);
