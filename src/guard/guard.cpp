@@ -29,6 +29,7 @@ Result<Guard> Guard::start(CompiledPolicy policy, const GuardOptions& options) {
   HOTSET_CHECK(start_window({.window = program.window_fd()}));
   Guard guard(std::move(program), std::move(policy), setup, options);
   guard.notes_ = std::move(notes);
+  guard.note_storage(guard.program_.try_storage());
   HOTSET_CHECK(guard.publish());
   HOTSET_CHECK(guard.program_.attach());
   return guard;
@@ -39,14 +40,21 @@ Result<> Guard::reload(CompiledPolicy policy) {
   HOTSET_TRY(std::vector<std::string> notes, resolve_cgroups(Files(), policy));
   policy.image->generation = policy_.image->generation + 1;
   HOTSET_TRY(GuardProgram program, GuardProgram::load(*policy.image, setup, options_, &program_));
+  Result<> keeps = program.try_storage();
   HOTSET_CHECK(program.attach());
   missed_before_ += program_.missed();
   program_ = std::move(program);
   policy_ = std::move(policy);
   setup_ = setup;
   notes_ = std::move(notes);
+  note_storage(std::move(keeps));
   ++reloads_;
   return publish();
+}
+
+void Guard::note_storage(Result<> keeps) {
+  keeps_ = std::move(keeps);
+  if (!keeps_ && options_.cache) notes_.push_back(to_sentence(keeps_.error()));
 }
 
 Result<> Guard::reload_refused() {
@@ -70,7 +78,7 @@ Result<> Guard::publish() {
   state->mode = setup_.enforce ? POLICY_ENFORCE : POLICY_AUDIT;
   state->fallback = static_cast<std::uint8_t>(policy.fallback);
   state->unknown = static_cast<std::uint8_t>(policy.unknown);
-  state->cache = options_.cache && setup_.topology != GUARD_TOPOLOGY_none ? 1 : 0;
+  state->cache = options_.cache && setup_.topology != GUARD_TOPOLOGY_none && keeps_ ? 1 : 0;
   HOTSET_TRY(GuardJudges judges, program_.judges());
   std::ranges::copy(judges, state->judge);
   state->missed_before = missed_before_;

@@ -43,6 +43,8 @@ class Guard {
   [[nodiscard]] const Policy& policy() const { return policy_.policy; }
   // What there is to say about the policy as it was loaded: a cgroup that a rule names and that does not exist.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  // Whether what is known of a path can be kept; why not (the notes say so, too).
+  [[nodiscard]] const Result<>& keeps() const { return keeps_; }
   // Maps for whoever else wants to read: borrowed.
   [[nodiscard]] int window_fd() const { return program_.window_fd(); }
   [[nodiscard]] int events_fd() const { return program_.events_fd(); }
@@ -56,12 +58,15 @@ class Guard {
       : program_(std::move(program)), policy_(std::move(policy)), setup_(setup), options_(options) {}
 
   Result<> publish();
+  // Fills in `keeps_`, and adds a note where a cache is wanted and cannot be.
+  void note_storage(Result<> keeps);
 
   GuardProgram program_;
   CompiledPolicy policy_;
   GuardSetup setup_;
   GuardOptions options_;
   std::vector<std::string> notes_;
+  Result<> keeps_;
   std::uint32_t reloads_ = 0, refused_ = 0;
   std::uint64_t missed_before_ = 0; // by the programs of policies before
 };

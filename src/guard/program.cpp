@@ -2,6 +2,7 @@
 #include "guard/program.h"
 
 #include <bpf/bpf.h>
+#include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/fd.h"
 #include "fault/program.h"
 #include "guard.skel.h"
 #include "kernel/time_namespace.h"
@@ -105,6 +107,24 @@ Result<> GuardProgram::attach() {
   for (bpf_program* program : {programs.guard_rename, programs.guard_rmdir, programs.guard_sys_exit,
                                programs.guard_prepare_exec, programs.guard_process_exec, programs.guard_file_open})
     HOTSET_CHECK(attach_one(attachment_, program));
+  return {};
+}
+
+Result<> GuardProgram::try_storage() const {
+  if (!bpf_map__autocreate(object_->maps.inode_matches)) return {};
+  int map = bpf_map__fd(object_->maps.inode_matches);
+  Fd inode(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!inode) return fail(errno_error(errno, "open", "/"));
+  int key = inode.get();
+  std::uint64_t nothing_known = 0;
+  if (bpf_map_update_elem(map, &key, &nothing_known, BPF_ANY) != 0) {
+    Error error = errno_error(errno, "keep", "what is known of a path with its inode");
+    error.remedy =
+        "each open walks to the root meanwhile, to the same verdicts; on a processor with cmpxchg16b new "
+        "kernels can keep it";
+    return fail(std::move(error));
+  }
+  bpf_map_delete_elem(map, &key);
   return {};
 }
 

@@ -29,6 +29,8 @@ class GuardProgram {
   // From here on opens are judged. The window of counters is to be started before.
   Result<> attach();
 
+  // Whether the kernel gives inodes storage, in which matches are kept (hook lsm); before attach().
+  [[nodiscard]] Result<> try_storage() const;
   // Ids of the loaded programs that judge opens; 0: none.
   [[nodiscard]] Result<GuardJudges> judges() const;
   // Runs of these that the kernel skipped until now.

@@ -32,6 +32,7 @@ class GuardCache : public GuardTest {
 TEST_P(GuardCache, the_second_open_of_a_file_is_a_hit) {
   std::string denied = folder_.file("denied/a"), allowed = folder_.file("allowed/a");
   Guard& guard = denying();
+  HOTSET_NEEDS_A_CACHE(guard);
   expect_walk(open_judged(guard, denied), true);
   expect_walk(open_judged(guard, allowed), false);
   expect_hit(open_judged(guard, denied), true);
@@ -50,6 +51,7 @@ TEST_P(GuardCache, without_a_cache_each_open_walks) {
 TEST_P(GuardCache, a_rename_of_the_file_ends_what_is_known) {
   std::string from = folder_.file("allowed/a"), to = folder_.file("denied/b");
   Guard& guard = denying();
+  HOTSET_NEEDS_A_CACHE(guard);
   open_judged(guard, from);
   expect_hit(open_judged(guard, from), false);
   ASSERT_EQ(::rename(from.c_str(), to.c_str()), 0);
@@ -81,6 +83,7 @@ TEST_P(GuardCache, a_rename_of_a_directory_above_ends_what_is_known_below) {
   std::string file = folder_.file("allowed/x/y/z/a");
   std::filesystem::create_directories(folder_ / "denied");
   Guard& guard = denying();
+  HOTSET_NEEDS_A_CACHE(guard);
   open_judged(guard, file);
   expect_hit(open_judged(guard, file), false);
   ASSERT_EQ(::rename((folder_ / "allowed/x").c_str(), (folder_ / "denied/x").c_str()), 0);
@@ -146,6 +149,7 @@ TEST_P(GuardCache, a_hard_link_is_judged_by_the_name_it_was_opened_by) {
 TEST_P(GuardCache, a_reload_ends_all_that_is_known) {
   std::string file = folder_.file("denied/a");
   Guard guard = start(auditing(rule("/**/denied/", "deny")));
+  HOTSET_NEEDS_A_CACHE(guard);
   open_judged(guard, file);
   expect_hit(open_judged(guard, file), true);
   ASSERT_TRUE(guard.reload(auditing(rule(folder_ / "other/", "deny"))));

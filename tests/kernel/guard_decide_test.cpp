@@ -66,6 +66,7 @@ TEST_P(GuardDecide, agrees_with_the_oracle) {
   }
   GuardCounts counts = totals_of(guard.history().value());
   EXPECT_TRUE(counts.adds_up());
+  if (!guard.keeps()) return;
   EXPECT_GT(counts[GuardCounter::hits_deny], 0U);
   EXPECT_GT(counts[GuardCounter::hits_allow], 0U);
   EXPECT_GT(counts[GuardCounter::hits_no_policy], 0U);

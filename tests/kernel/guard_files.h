@@ -91,6 +91,10 @@ void in_own_mount_namespace(const std::function<void()>& work);
 
 std::string hook_test_name(const testing::TestParamInfo<guard_hook>& info);
 
+// For tests of what is kept: skips where the kernel does not let it be, with what it says.
+#define HOTSET_NEEDS_A_CACHE(guard) \
+  if (!(guard).keeps()) GTEST_SKIP() << to_sentence((guard).keeps().error())
+
 #define HOTSET_GUARD_TESTS(Suite) \
   INSTANTIATE_TEST_SUITE_P(By, Suite, testing::Values(GUARD_LSM, GUARD_CALLS), hook_test_name)
 

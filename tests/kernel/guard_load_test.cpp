@@ -55,7 +55,9 @@ TEST_P(GuardLoad, the_counts_add_up_to_the_opens) {
   }
   EXPECT_EQ(opened.load(), static_cast<std::uint64_t>(kThreads) * kOpens);
   EXPECT_TRUE(after.adds_up());
-  EXPECT_GT(after.hits(), before.hits());
+  if (guard.keeps()) {
+    EXPECT_GT(after.hits(), before.hits());
+  }
   EXPECT_EQ(after[GuardCounter::unknown], before[GuardCounter::unknown]);
 }
 
@@ -105,7 +107,9 @@ TEST_P(GuardLoad, an_open_after_a_rename_is_never_judged_by_the_old_name) {
   EXPECT_EQ(denied_by_the_old, 0) << "of " << kRounds;
   GuardCounts counts = totals_of(guard.history().value());
   EXPECT_EQ(counts[GuardCounter::events_lost], 0U) << "then it could not be told";
-  EXPECT_GT(counts[GuardCounter::fills], 0U);
+  if (guard.keeps()) {
+    EXPECT_GT(counts[GuardCounter::fills], 0U);
+  }
   EXPECT_TRUE(counts.adds_up());
 }
 
