@@ -79,6 +79,29 @@ Result<Fd> open_pin(const std::string& path) {
   return map;
 }
 
+// Whether the folder is still there: an agent that ended meanwhile removes it, and a lock on what was removed is none.
+bool still_there(const Fd& folder, const std::string& path) {
+  struct stat locked{}, named{};
+  return ::fstat(folder.get(), &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_dev == named.st_dev &&
+         locked.st_ino == named.st_ino;
+}
+
+// Who removes the folders meanwhile makes a step fail, or what was locked be gone; then all begins anew.
+Result<Fd> lock_folder() {
+  for (int tries = 1;; ++tries) {
+    bool last = tries == 10;
+    HOTSET_CHECK(make_folder(top_folder()));
+    Result<> made = make_folder(guard_folder());
+    Result<Fd> folder = made ? open_folder(guard_folder()) : fail(std::move(made).error());
+    if (!folder && (last || folder.error().code != ErrorCode::not_found)) return folder;
+    if (!folder) continue;
+    if (last || !lock_for_long(*folder))
+      return fail(ErrorCode::internal, "hold a policy", "", "another hotset policy run holds one",
+                  "end it, or make it read its file again (kill -HUP)");
+    if (still_there(*folder, guard_folder())) return folder;
+  }
+}
+
 std::unexpected<Error> none_held(std::string cause) {
   return fail(ErrorCode::not_found, "find", "a policy that is held", std::move(cause),
               "start one with hotset policy run FILE");
@@ -109,12 +132,7 @@ Result<GuardPins> GuardPins::reserve() {
     return fail(ErrorCode::unsupported, "show the policy to hotset policy status, stats and events", "",
                 fmt::format("no BPF file system is mounted at {}", kMount),
                 fmt::format("mount -t bpf bpf {}, and start again", kMount));
-  HOTSET_CHECK(make_folder(top_folder()));
-  HOTSET_CHECK(make_folder(guard_folder()));
-  HOTSET_TRY(Fd folder, open_folder(guard_folder()));
-  if (!lock_for_long(folder))
-    return fail(ErrorCode::internal, "hold a policy", "", "another hotset policy run holds one",
-                "end it, or make it read its file again (kill -HUP)");
+  HOTSET_TRY(Fd folder, lock_folder());
   for (const std::string& left : {pin(kState), pin(kWindow), event_pin()})
     ::unlink(left.c_str());
   return GuardPins(std::move(folder));
