@@ -108,9 +108,9 @@ static __always_inline bool judge(struct file *file, __u64 address, __u32 access
 		return false;
 	proof = find_file(&origin, file, policy_image->generation, typed, false);
 	entry = lsm ? bpf_inode_storage_get(&inode_matches, file->f_inode, NULL, 0) : table_entry(file, typed);
-	word = entry ? *(volatile __u64 *)entry : 0;
+	word = kept_word(entry);
 	match = word & MATCH_MASK;
-	if (!cache_matches || (word & ~MATCH_MASK) != proof) {
+	if (!still_true(word, proof)) {
 		source = FROM_WALK;
 		walked = find_and_walk(policy_image, &origin, address, &proof);
 		if (WALK_END(walked) == GUARD_WALK_foreign)
@@ -119,10 +119,8 @@ static __always_inline bool judge(struct file *file, __u64 address, __u32 access
 		if (lsm && !entry && cache_matches && (walked & WALK_STEADY))
 			entry =
 			    bpf_inode_storage_get(&inode_matches, file->f_inode, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (entry && cache_matches && (walked & WALK_STEADY)) {
-			*(volatile __u64 *)entry = proof | match;
+		if (keep_match(entry, proof, walked))
 			source = FROM_WALK_AND_KEPT;
-		}
 	}
 	verdict = find_verdict(policy_image, match, access);
 	count_open(match, source, word != 0, VERDICT_DENIES(verdict));
@@ -137,6 +135,25 @@ static __always_inline bool is_directory(struct dentry *dentry)
 	struct inode *inode = BPF_CORE_READ(dentry, d_inode);
 
 	return inode && (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFDIR;
+}
+
+/*
+ * Whether something is mounted on it, in whatever mount namespace. Where the flag has no number in the kernel's types
+ * it is one of two, by version; the other means nothing that the entry of a file which is renamed would have.
+ */
+static __always_inline bool is_mount_point(struct dentry *dentry)
+{
+	__u32 mounted = 1 << 15 | 1 << 16;
+
+	if (bpf_core_enum_value_exists(enum dentry_flags, DCACHE_MOUNTED))
+		mounted = bpf_core_enum_value(enum dentry_flags, DCACHE_MOUNTED);
+	return BPF_CORE_READ(dentry, d_flags) & mounted;
+}
+
+/* Whether a rename of it changes the paths of other files: of what lies below it, or on it. */
+static __always_inline bool carries_others(struct dentry *dentry)
+{
+	return is_directory(dentry) || is_mount_point(dentry);
 }
 
 SEC("lsm/file_open")
@@ -156,11 +173,14 @@ int BPF_PROG(guard_file_open, struct file *file, int earlier)
 	return 0;
 }
 
-/* Of a directory, or in exchange for one. */
+/*
+ * Of a directory, or in exchange for one. A file may be a mount point in another mount namespace than the one it is
+ * renamed in: the mount goes with it.
+ */
 SEC("fexit/vfs_rename")
 int BPF_PROG(guard_rename, struct renamedata *rename, int failed)
 {
-	if (!failed && (is_directory(rename->old_dentry) || is_directory(rename->new_dentry)))
+	if (!failed && (carries_others(rename->old_dentry) || carries_others(rename->new_dentry)))
 		topology_changed();
 	return 0;
 }

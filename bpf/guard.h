@@ -40,8 +40,8 @@ struct guard_event {
 	__u64 inode;
 	__u32 device; /* as the kernel numbers it: major << 20 | minor */
 	__u32 generation;
-	__u32 pid; /* in the PID namespace of the agent, 0: not visible there */
-	__u32 uid;
+	__u32 pid;  /* in the PID namespace of the agent, 0: not visible there */
+	__u32 uid;  /* effective */
 	__u16 rule; /* index, or POLICY_NO_RULE */
 	__u8 access;
 	__u8 reason;  /* enum policy_reason */

@@ -13,10 +13,12 @@
  *	whether the name is still there	it may have been unlinked
  *
  * which together are the path, so a file that got another's inode is no case of its own. It is keyed by a number that
- * user space draws for each run, and each step of it is a bijection: two different things never agree in one part, and
- * in several only by a chance of 1 in 2^52 that nobody can steer. (The name enters as the kernel's own 32-bit hash of
- * it, which is keyed by the directory's address, its length, and the entry's address.) Entries are never removed, they
- * cease to be true.
+ * user space draws for each run, and each step of it is a bijection, so two fingerprints of different parts agree only
+ * by a chance of 1 in 2^52. The name is a weaker part: it enters by its length, the entry's address and the kernel's
+ * 32-bit hash of it, which is keyed by the directory's address and is no cryptographic one. So a rename within one
+ * directory, to a name as long, goes unnoticed by a chance of 1 in 2^32. A file system with a hash of its own (one that
+ * folds case has the same for "a" and "A") would make it no chance at all: there nothing is kept (walk_to_match).
+ * Entries are never removed, they cease to be true.
  *
  * In an LSM program the entry lies in the inode's own storage and goes with it. Other programs may not use that: theirs
  * is a table of fixed size, by device, inode number and generation, where a newer entry takes the place of an older.
@@ -100,6 +102,27 @@ static __always_inline __u64 find_file(struct origin *origin, struct file *file,
 	unlinked = !peek(typed, dentry, d_hash.pprev);
 	hash = mixed(hash, peek(typed, directory, i_generation) | (__u64)unlinked << 32);
 	return hash & ~MATCH_MASK;
+}
+
+/* An entry's word, by one load: it may be written meanwhile. 0: nothing was kept. */
+static __always_inline __u64 kept_word(const __u64 *entry)
+{
+	return entry ? *(const volatile __u64 *)entry : 0;
+}
+
+/* Whether the match in that word is the one of the path with this fingerprint. */
+static __always_inline bool still_true(__u64 word, __u64 proof)
+{
+	return cache_matches && (word & ~MATCH_MASK) == proof;
+}
+
+/* Keeps what a walk found, if it may be kept, by one store; says whether. */
+static __always_inline bool keep_match(__u64 *entry, __u64 proof, __u64 walked)
+{
+	if (!entry || !cache_matches || !(walked & WALK_STEADY))
+		return false;
+	*(volatile __u64 *)entry = proof | (WALK_MATCH(walked) & MATCH_MASK);
+	return true;
 }
 
 static __always_inline __u64 *table_entry(struct file *file, bool typed)

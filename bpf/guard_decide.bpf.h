@@ -31,17 +31,17 @@ __noinline __u32 executable_match(const struct policy_image *policy_image)
 {
 	struct file *file = BPF_CORE_READ(bpf_get_current_task_btf(), mm, exe_file);
 	struct origin origin = {};
-	__u64 *entry, proof, walked;
+	__u64 *entry, proof, word, walked;
 
 	if (!file || !policy_image)
 		return POLICY_NO_MATCH;
 	proof = find_file(&origin, file, policy_image->generation, false, true);
 	entry = table_entry(file, false);
-	if (entry && cache_matches && (*entry & ~MATCH_MASK) == proof)
-		return *entry & MATCH_MASK;
+	word = kept_word(entry);
+	if (still_true(word, proof))
+		return word & MATCH_MASK;
 	walked = walk_to_match(policy_image, &origin);
-	if (entry && (walked & WALK_STEADY))
-		*entry = proof | WALK_MATCH(walked);
+	keep_match(entry, proof, walked);
 	return WALK_MATCH(walked);
 }
 
@@ -84,6 +84,12 @@ static __always_inline const struct policy_choice *choice_of(const struct policy
 	return &policy_image->match[match & (POLICY_MAX_MATCHES - 1)].choice[bit];
 }
 
+/* The effective one: rules decide by it, and events tell it. */
+static __always_inline __u32 current_user(void)
+{
+	return BPF_CORE_READ(bpf_get_current_task_btf(), cred, euid.val);
+}
+
 /* policy_decide() of policy.h, with a loop that verifiers can see the end of, and a subject that is asked when needed.
  */
 __noinline __u32 decide(const struct policy_image *policy_image, __u32 match, __u32 access, __u32 executable)
@@ -95,7 +101,7 @@ __noinline __u32 decide(const struct policy_image *policy_image, __u32 match, __
 
 	if (!policy_image)
 		return 0;
-	subject.uid = BPF_CORE_READ(bpf_get_current_task_btf(), cred, euid.val);
+	subject.uid = current_user();
 	bpf_get_current_comm(subject.command, sizeof(subject.command));
 	for (__u32 bit = 0; bit < POLICY_ACCESSES; bit++) {
 		const struct policy_choice *choice = choice_of(policy_image, match, bit);

@@ -42,57 +42,86 @@ static __always_inline bool event_granted(__u64 time_ns)
 
 struct path_walk {
 	struct climb climb;
+	const struct origin *origin;
 	struct guard_event *event;
+	struct topology topology; /* before the walk */
 	__u32 begin;
-	__u32 end;
+	__u32 begun; /* at this step of the loop, see struct match_walk */
+	__u32 end;   /* enum guard_walk_end */
 };
 
-/* Writes a name, and the slash in front of it, before what is there. */
-static __always_inline bool put_name(struct path_walk *walk, const struct name *name)
+/* So often at least is the path written anew because of a rename or a mount meanwhile. */
+#define PATH_RESTARTS 3
+
+static __always_inline void path_walk_begin(struct path_walk *walk, __u32 step)
+{
+	topology_now(&walk->topology);
+	climb_from(&walk->climb, walk->origin);
+	walk->begin = GUARD_PATH_BYTES;
+	walk->begun = step;
+}
+
+/* The end of a walk: 1 if what was written is one path of one moment, else it is begun again. */
+static __always_inline long path_walk_ends(struct path_walk *walk, __u32 step, enum guard_walk_end end)
+{
+	struct topology now;
+
+	topology_now(&now);
+	walk->end = end;
+	if (topology_held(&walk->topology, &now))
+		return 1;
+	walk->end = GUARD_WALK_unsteady;
+	if (step >= PATH_RESTARTS * (GUARD_MAX_DEPTH + 1))
+		return 1; /* what was written last stays */
+	path_walk_begin(walk, step + 1);
+	return 0;
+}
+
+/* Writes a name, and the slash in front of it, before what is there. What came of it: whole is "go on". */
+static __always_inline enum guard_walk_end put_name(struct path_walk *walk, const struct name *name)
 {
 	__u32 bytes = name->bytes & (GUARD_NAME_BYTES - 1);
 	struct guard_event *event = walk->event;
 	__u32 at;
 
 	if (walk->begin < bytes + 1)
-		return false;
+		return GUARD_WALK_too_deep;
 	at = (walk->begin - bytes) & (GUARD_PATH_BYTES - 1);
 	if (bpf_probe_read_kernel(event->path + at, bytes, (void *)name->address))
-		return false;
+		return GUARD_WALK_unreadable;
 	at = (at - 1) & (GUARD_PATH_BYTES - 1);
 	event->path[at] = '/';
 	walk->begin = at;
-	return true;
+	return GUARD_WALK_whole;
 }
 
-static long path_walk_step(__u32 index, struct path_walk *walk)
+static long path_walk_step(__u32 step, struct path_walk *walk)
 {
+	enum guard_walk_end put;
 	struct name name;
 
+	if (step - walk->begun >= GUARD_MAX_DEPTH)
+		return path_walk_ends(walk, step, GUARD_WALK_too_deep);
 	switch (climb_step(&walk->climb, &name)) {
 	case CLIMBED_A_MOUNT:
 		return 0;
 	case CLIMBED_A_NAME:
-		if (put_name(walk, &name))
-			return 0;
-		walk->end = GUARD_WALK_too_deep;
-		return 1;
+		put = put_name(walk, &name);
+		return put == GUARD_WALK_whole ? 0 : path_walk_ends(walk, step, put);
 	case CLIMBED_TO_THE_ROOT:
-		walk->end = GUARD_WALK_whole;
-		return 1;
+		return path_walk_ends(walk, step, GUARD_WALK_whole);
 	default:
-		walk->end = GUARD_WALK_unreachable;
-		return 1;
+		return path_walk_ends(walk, step, GUARD_WALK_unreachable);
 	}
 }
 
 static __always_inline void put_path(struct guard_event *event, const struct origin *origin)
 {
-	struct path_walk walk = {.event = event, .begin = GUARD_PATH_BYTES, .end = GUARD_WALK_too_deep};
+	struct path_walk walk = {.origin = origin, .event = event, .end = GUARD_WALK_unsteady};
 	__u32 end = walkable(origin);
 
-	climb_from(&walk.climb, origin);
-	bpf_loop(GUARD_MAX_DEPTH, path_walk_step, &walk, 0);
+	path_walk_begin(&walk, 0);
+	bpf_loop((PATH_RESTARTS + 1) * (GUARD_MAX_DEPTH + 1), path_walk_step, &walk, 0);
 	event->begin = walk.begin;
 	event->walk = end != GUARD_WALK_whole ? end : walk.end;
 }
@@ -131,7 +160,7 @@ __noinline int tell(const struct origin *origin, __u32 generation, __u32 access,
 	event->device = BPF_CORE_READ(dentry, d_inode, i_sb, s_dev);
 	event->generation = generation;
 	event->pid = current_pid();
-	event->uid = bpf_get_current_uid_gid();
+	event->uid = current_user();
 	event->rule = VERDICT_RULE(verdict);
 	event->access = access;
 	event->reason = VERDICT_REASON(verdict);

@@ -196,9 +196,20 @@ static long match_walk_step(__u32 step, struct match_walk *walk)
 	}
 }
 
+/* Whether the file system hashes the names in that file's directory itself, so that names may share a hash by rule. */
+static __always_inline bool names_share_hashes(const struct origin *origin)
+{
+	struct dentry *dentry = (void *)origin->dentry;
+	__u32 own_hash = 1; /* so far in all versions */
+
+	if (bpf_core_enum_value_exists(enum dentry_flags, DCACHE_OP_HASH))
+		own_hash = bpf_core_enum_value(enum dentry_flags, DCACHE_OP_HASH);
+	return BPF_CORE_READ(dentry, d_parent, d_flags) & own_hash;
+}
+
 /*
- * Walks from there, with the policy's automaton. The answer is a match and why there is none; WALK_STEADY: the topology
- * was that of the origin all the time, so what was found from it may be kept.
+ * Walks from there, with the policy's automaton. The answer is a match and why there is none; WALK_STEADY: what was
+ * found may be kept, since the topology was that of the origin all the time, and another name would show.
  */
 #define WALK_MATCH(walked) ((__u32)(walked))
 #define WALK_END(walked)   ((__u32)((walked) >> 32) & 0xff) /* enum guard_walk_end */
@@ -223,5 +234,5 @@ __noinline __u64 walk_to_match(const struct policy_image *image, const struct or
 	if (!walk.named)
 		walk.state = policy_next(image, image->start, '/'); /* the root itself */
 	match = policy_match_of(image, walk.state);
-	return walk.restarted ? match : match | WALK_STEADY;
+	return walk.restarted || names_share_hashes(origin) ? match : match | WALK_STEADY;
 }

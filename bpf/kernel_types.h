@@ -104,7 +104,11 @@ struct hlist_bl_node {
 	struct hlist_bl_node **pprev;
 } RELOCATED;
 
+/* An enum in Linux 6.18, macros with other values in 6.1. The real one is relocated, as that of init_ns_ino below. */
+enum dentry_flags { DCACHE_OP_HASH = 1 << 0, DCACHE_MOUNTED = 1 << 15 };
+
 struct dentry {
+	__u32 d_flags;
 	struct hlist_bl_node d_hash;
 	struct dentry *d_parent;
 	struct qstr d_name;

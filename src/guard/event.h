@@ -24,7 +24,7 @@ struct GuardEvent {
   std::optional<std::uint32_t> rule; // its index; nothing where no rule decided
   std::uint32_t pid = 0;             // 0: not visible in the agent's PID namespace
   std::string comm;                  // any bytes
-  std::uint32_t uid = 0;             // real
+  std::uint32_t uid = 0;             // effective, by which rules decide
   std::uint64_t cgroup = 0;          // id, in the hierarchy of cgroup v2
   std::uint64_t inode = 0;
   std::uint32_t device_major = 0, device_minor = 0;
