@@ -57,15 +57,19 @@ int report(const Error& error) {
   return static_cast<int>(error.code);
 }
 
-// CLI11 reads -1 as the largest number of an unsigned option, and what is too large as the largest one.
-void refuse_wrapped_counts(CLI::App& app) {
-  for (CLI::Option* option : app.get_options())
+// What CLI11 takes and should not: -1 as the largest number of an unsigned option, and what is too large as the largest
+// one; and an empty text, which is a script's variable that was never set, as if the option were not there.
+void refuse_wrapped_counts_and_empty_texts(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
     if (option->get_type_name().starts_with("UINT"))
       option->check([](const std::string& text) {
         return parse_u64(text) ? std::string() : "'" + printable(text) + "' is not a whole number of at least 0";
       });
+    else if (option->get_type_name().starts_with("TEXT"))
+      option->check([](const std::string& text) { return text.empty() ? std::string("it is empty") : std::string(); });
+  }
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    refuse_wrapped_counts(*sub);
+    refuse_wrapped_counts_and_empty_texts(*sub);
 }
 
 // CLI11 ends parsing with an exception for --help and --version too; their text is a result like any other.
@@ -99,7 +103,7 @@ int run(int argc, char** argv) {
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     declared.push_back({sub, command.declare(*sub, tail)});
-    refuse_wrapped_counts(*sub);
+    refuse_wrapped_counts_and_empty_texts(*sub);
   }
 
   try {

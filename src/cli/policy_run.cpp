@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -64,9 +65,17 @@ void say_notes(const Guard& guard) {
     spdlog::warn("{}", note);
 }
 
+// A pipe would have us wait for its writer, while signals and the end of the time go unheard.
+Result<CompiledPolicy> compile_regular_file(const std::string& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    return fail(ErrorCode::usage, "hold a policy from", printable(file), "it is no regular file", "name a file");
+  return compile_file(file);
+}
+
 // A file that cannot be held leaves the policy as it is.
 Result<> reload(Guard& guard, const std::string& file) {
-  Result<CompiledPolicy> policy = compile_file(file);
+  Result<CompiledPolicy> policy = compile_regular_file(file);
   Result<> done = policy ? guard.reload(*std::move(policy)) : fail(std::move(policy).error());
   if (done) {
     say_notes(guard);
@@ -107,7 +116,7 @@ Result<int> run(const Options& options) {
     HOTSET_TRY(duration, parse_duration(options.duration));
   }
   HOTSET_TRY(Fd hang_up, hang_ups());
-  HOTSET_TRY(CompiledPolicy policy, compile_file(options.file));
+  HOTSET_TRY(CompiledPolicy policy, compile_regular_file(options.file));
   Result<GuardPins> pins = GuardPins::reserve();
   if (!pins && pins.error().code != ErrorCode::unsupported) return fail(std::move(pins).error());
   if (!pins) spdlog::warn("{}", to_sentence(pins.error()));

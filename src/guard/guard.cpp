@@ -30,6 +30,7 @@ Result<Guard> Guard::start(CompiledPolicy policy, const GuardOptions& options) {
   Guard guard(std::move(program), std::move(policy), setup, options);
   guard.notes_ = std::move(notes);
   guard.note_storage(guard.program_.try_storage());
+  guard.loaded_ = SystemClock().now();
   HOTSET_CHECK(guard.publish());
   HOTSET_CHECK(guard.program_.attach());
   return guard;
@@ -49,6 +50,7 @@ Result<> Guard::reload(CompiledPolicy policy) {
   notes_ = std::move(notes);
   note_storage(std::move(keeps));
   ++reloads_;
+  loaded_ = SystemClock().now();
   return publish();
 }
 
@@ -67,7 +69,7 @@ Result<> Guard::publish() {
   const Policy& policy = policy_.policy;
   state->version = GUARD_STATE_VERSION;
   state->pid = static_cast<std::uint32_t>(::getpid());
-  state->loaded_ns = static_cast<std::uint64_t>(SystemClock().now().count());
+  state->loaded_ns = static_cast<std::uint64_t>(loaded_.count());
   state->generation = policy_.image->generation;
   state->reloads = reloads_;
   state->refused_reloads = refused_;

@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::size_t kMostFlaws = 100;
 constexpr std::size_t kMostNameBytes = 255;
+constexpr std::size_t kLongestLine = 65'536; // bytes; patterns have at most 4,095
 
 Place place_of(const toml::source_region& source) {
   return {static_cast<std::uint32_t>(source.begin.line), static_cast<std::uint32_t>(source.begin.column)};
@@ -233,12 +234,28 @@ const std::array<Parser::Key<PolicyRule>, 8> Parser::kRuleKeys{{
     {"uid", false, "write a number from 0 to 4294967294, or the name of a user in quotes", &Parser::read_uid},
 }};
 
+// From 1; 0: there is none.
+std::uint32_t first_long_line(std::string_view text) {
+  std::uint32_t line = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end - begin > kLongestLine) return line;
+    begin = end + 1;
+  }
+  return 0;
+}
+
 } // namespace
 
 PolicyText parse_policy(std::string_view text, std::string file) {
   PolicyText parsed;
   parsed.policy.file = std::move(file);
   Parser parser(parsed);
+  // A key of a hundred thousand dotted parts is a table as deep, and the library takes such a one apart by recursion.
+  if (std::uint32_t line = first_long_line(text); line != 0) {
+    parser.blame({line, 1}, fmt::format("the line has more than {} bytes", kLongestLine), "break it");
+    return parsed;
+  }
   const toml::parse_result result = toml::parse(text);
   if (result)
     parser.read(result.table());

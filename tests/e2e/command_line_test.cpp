@@ -38,5 +38,19 @@ TEST(CommandLine, takes_no_target_with_a_suite_that_brings_its_own) {
   EXPECT_EQ(run_hotset({"record", "1", "--suite", "demo", "--out", "/dev/null/suite"}).exit_code, 2);
 }
 
+// A script's variable that was never set must not choose another target.
+TEST(CommandLine, an_empty_text_is_not_an_option_that_was_left_out) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"measure", "--tree", "", "1"},
+                                                    {"measure", "--cgroup", "", "1"},
+                                                    {"measure", "--comm", "", "1"},
+                                                    {"window", "faults", "--comm", "", "--count", "1"},
+                                                    {"window", "faults", "--pin", "", "--count", "1"},
+                                                    {"policy", "test", "/dev/null", "--path", ""}}) {
+    RunResult run = run_hotset(arguments);
+    EXPECT_EQ(run.exit_code, 2) << arguments.at(0) << " " << arguments.at(1);
+    EXPECT_TRUE(run.err.contains("empty")) << run.err;
+  }
+}
+
 } // namespace
 } // namespace hotset

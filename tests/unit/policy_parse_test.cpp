@@ -150,6 +150,17 @@ TEST(PolicyParse, flaws_beyond_a_hundred_are_left_out) {
   EXPECT_EQ(parse(keys).flaws.size(), 100U);
 }
 
+// Such a key once ended the program: the library takes the tables apart by recursion.
+TEST(PolicyParse, refuses_a_key_of_two_hundred_thousand_parts) {
+  std::string key = "a";
+  for (int part = 0; part < 200'000; ++part)
+    key += ".a";
+  PolicyText parsed = parse_policy("mode = \"audit\"\n" + key + " = 1\n", "deep.toml");
+  ASSERT_EQ(parsed.flaws.size(), 1U);
+  EXPECT_EQ(parsed.flaws[0].place.line, 2U);
+  EXPECT_EQ(parse_policy("[" + key + "]\n", "deep.toml").flaws.size(), 1U);
+}
+
 TEST(PolicyRead, the_error_names_file_line_and_column) {
   const Result<Policy> refused = without_flaws(parse("colour = 1\n"));
   ASSERT_FALSE(refused.has_value());
