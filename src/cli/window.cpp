@@ -218,6 +218,7 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
   auto print = [&]() -> Result<bool> {
     HOTSET_TRY(std::vector<WindowReading> readings, read_faults(files, maps, question));
     HOTSET_CHECK(printer.print(readings, clock.wall()));
+    kinds.make_room(files);
     return !output.reader_gone();
   };
   bool gone = false;
@@ -225,6 +226,9 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
   if (!targets.processes.empty()) over = [&] { return gone = all_ended(files, targets); };
   HOTSET_TRY(std::uint64_t printed, run(schedule, clock, print, over));
   HOTSET_CHECK(output.finish());
+  if (std::uint64_t missed = kinds.missed(); missed > 0)
+    spdlog::warn("{} faults were not counted: the kernel skips a program that is entered again on the same CPU",
+                 missed);
   if (!gone || (targets.child && options.count == 0)) return 0;
   return fail(ErrorCode::gone, "go on counting the faults of", describe(targets.processes.front()),
               fmt::format("it ended after {} readings", printed), "what was counted before is printed");

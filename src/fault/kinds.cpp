@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "fault/program.h"
 #include "faultkinds.skel.h"
+#include "kernel/loader.h"
 #include "kernel/time_namespace.h"
 #include "window/start.h"
 
@@ -116,6 +117,7 @@ Result<FaultKinds> FaultKinds::attach(const FaultKindsOptions& options) {
   FaultKinds kinds;
   kinds.object_.reset(object.release());
   kinds.processes_ = !options.processes.empty() || !options.comm.empty();
+  kinds.room_ = options.max_processes;
   configure(*kinds.object_, options, kinds.processes_);
   HOTSET_CHECK(load(*kinds.object_));
   HOTSET_CHECK(start_windows(*kinds.object_, options, kinds.processes_));
@@ -132,6 +134,26 @@ int FaultKinds::host_fd() const {
 
 int FaultKinds::processes_fd() const {
   return processes_ ? bpf_map__fd(object_->maps.processes) : -1;
+}
+
+void FaultKinds::make_room(const Files& files) {
+  if (!processes_) return;
+  const int map = processes_fd();
+  std::vector<fault_key> keys(1);
+  for (const fault_key* last = nullptr; bpf_map_get_next_key(map, last, &keys.back()) == 0;
+       last = &keys[keys.size() - 2])
+    keys.emplace_back();
+  keys.pop_back();
+  if (keys.size() < room_) return;
+  for (const fault_key& key : keys)
+    if (!is_alive(files, {static_cast<pid_t>(key.tgid), key.start_ticks})) bpf_map_delete_elem(map, &key);
+}
+
+std::uint64_t FaultKinds::missed() const {
+  std::uint64_t sum = 0;
+  for (const Hook& hook : fault_kind_hooks())
+    sum += skipped_runs(*object_->obj, hook.program);
+  return sum;
 }
 
 Result<> FaultKinds::pin(std::string folder) {

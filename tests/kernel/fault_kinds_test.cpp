@@ -236,6 +236,20 @@ TEST(FaultKinds, counts_processes_of_a_name_as_they_come_and_those_without_room_
   EXPECT_LE(of_host(kinds)["refused"], kPages + kOthers);
 }
 
+TEST(FaultKinds, processes_that_ended_make_room_for_others) {
+  ATTACH_OR_SKIP(kinds, {.processes = {}, .comm = "doer_by_name", .max_processes = 1});
+  {
+    Doer first(kDeeds[0], "doer_by_name");
+    first.act();
+    kinds.make_room(Files());
+    EXPECT_GE(of_process(kinds, first.id())["anonymous"], kPages) << "it runs";
+  }
+  Doer second(kDeeds[0], "doer_by_name");
+  kinds.make_room(Files());
+  second.act();
+  EXPECT_GE(of_process(kinds, second.id())["anonymous"], kPages);
+}
+
 TEST(FaultKinds, refuses_more_processes_than_there_is_room_for) {
   Result<FaultKinds> kinds = FaultKinds::attach({.processes = {{1, 1}, {2, 2}}, .comm = {}, .max_processes = 1});
   if (!kinds && kinds.error().code == ErrorCode::unsupported) GTEST_SKIP() << to_sentence(kinds.error());
