@@ -69,7 +69,7 @@ class Guard {
   Result<> keeps_;
   std::uint32_t reloads_ = 0, refused_ = 0;
   std::uint64_t missed_before_ = 0; // by the programs of policies before
-  Nanoseconds loaded_{}; // when the policy that is held was attached
+  Nanoseconds loaded_{};            // when the policy that is held was attached
 };
 
 // From the map of that name, whose descriptor is borrowed; and from the programs that it names.
