@@ -107,18 +107,25 @@ TEST_F(GuardEnforce, with_audit_denies_nothing_and_tells_all_the_same) {
 TEST_F(GuardEnforce, a_reload_leaves_no_moment_without_a_policy) {
   std::string file = folder_.file("a");
   Guard guard = start(enforcing(rule(file, "deny")), false, false);
-  int commands[2];
+  int commands[2], opens[2];
   ASSERT_EQ(::pipe(commands), 0);
+  ASSERT_EQ(::pipe(opens), 0);
   pid_t child = ::fork();
   if (child == 0) { // opens on and on until it is told to end; 9: it never got through
     ::close(commands[1]);
     ::fcntl(commands[0], F_SETFL, O_NONBLOCK);
     char byte = 0;
     bool through = false;
-    while (::read(commands[0], &byte, 1) < 0)
+    for (bool first = true; ::read(commands[0], &byte, 1) < 0; first = false) {
       through |= open_errno(file) == 0;
+      if (first && ::write(opens[1], ".", 1) != 1) ::_exit(7);
+    }
     ::_exit(through ? 8 : 9);
   }
+  char began = 0;
+  ASSERT_EQ(::read(opens[0], &began, 1), 1) << "it opens before the first reload";
+  ::close(opens[0]);
+  ::close(opens[1]);
   for (int i = 0; i < 2; ++i)
     ASSERT_TRUE(guard.reload(enforcing(rule(file, "deny"))));
   ::close(commands[0]);
