@@ -52,14 +52,19 @@ class Boot:
     gtest_filter: str = "*"
 
 
-# Where only the configuration differs, the hooks that look at it (one per CPU, a trampoline) stand for the others.
-BRIEF = "-Each/FaultHook.*fentry:Each/FaultHook.*kprobe*:Each/FaultHook.*raw_tp:Each/FaultHook.*tracepoint"
+# Where only the configuration differs, the hooks that look at it (one per CPU, a trampoline) stand for the others, and
+# the workloads' own tests have nothing new to say.
+BRIEF = "-Each/FaultHook.*fentry:Each/FaultHook.*kprobe*:Each/FaultHook.*raw_tp:Each/FaultHook.*tracepoint:Array.*:Workload*"
+
+# The file policy's tests take long; they run once a kernel, in the boot in which programs interrupt each other.
+NO_GUARD = "-*Guard*"
 
 # What depends on the version of cgroups.
 GROUPS = "CgroupMeterTest.*"
 
 BOOTS = (
-    Boot("default", ("probe", "evidence", "verifier", "doctor", "published", "kernel-tests", "dmesg")),
+    Boot("default", ("probe", "evidence", "verifier", "doctor", "published", "kernel-tests", "dmesg"),
+         gtest_filter=NO_GUARD),
     Boot("cpus+paging4+thp-never+preempt-full+lsm-bpf", ("probe", "doctor", "kernel-tests", "dmesg"), gtest_filter=BRIEF),
     Boot("cgroup1+thp-always+lsm-off", ("probe", "doctor", "kernel-tests", "dmesg"), gtest_filter=GROUPS),
 )
