@@ -14,6 +14,8 @@
 namespace hotset {
 namespace {
 
+constexpr pid_t kNoSession = -1; // nobody's
+
 Member member_of(const ProcessStat& stat) {
   return {.id = {stat.pid, stat.start_ticks}, .rss_pages = stat.rss_pages, .child_faults = stat.child_minor_faults};
 }
@@ -25,13 +27,14 @@ class Tree final : public Group {
   Result<Roll> look_up(const Files& files) override {
     HOTSET_TRY(std::vector<std::string> entries, files.list("/proc"));
     std::vector<ProcessStat> stats;
-    std::unordered_multimap<pid_t, std::size_t> children;
+    std::unordered_multimap<pid_t, std::size_t> children, sessions;
     for (const std::string& entry : entries) {
       std::optional<std::uint64_t> pid = parse_u64(entry);
       if (!pid) continue;
       Result<ProcessStat> stat = read_process_stat(files, static_cast<pid_t>(*pid));
       if (!stat) continue; // it ended meanwhile
       children.emplace(stat->parent, stats.size());
+      sessions.emplace(stat->session, stats.size());
       stats.push_back(*std::move(stat));
     }
     std::map<pid_t, std::uint64_t> found;
@@ -49,6 +52,10 @@ class Tree final : public Group {
       auto [first, last] = children.equal_range(stat.pid);
       for (auto child = first; child != last; ++child)
         add(child->second);
+      // A session is handed on by fork alone: who is in the one that it began descends from it, whoever ended between.
+      auto [opens, closes] = sessions.equal_range(stat.session == stat.pid ? stat.pid : kNoSession);
+      for (auto other = opens; other != closes; ++other)
+        add(other->second);
       if (stat.pid == ::getpid())
         roll.ourselves = true;
       else if (has_memory(stat))

@@ -120,6 +120,7 @@ Result<ProcessStat> parse_process_stat(std::string_view text) {
                      .comm = std::string(text.substr(open + 2, close - open - 2)),
                      .state = text[close + 2],
                      .parent = static_cast<pid_t>(fields->field(4)),
+                     .session = static_cast<pid_t>(fields->field(6)),
                      .flags = fields->field(9),
                      .minor_faults = fields->field(10),
                      .child_minor_faults = fields->field(11),

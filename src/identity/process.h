@@ -33,6 +33,7 @@ struct ProcessStat {
   std::string comm;
   char state = '?';
   pid_t parent = 0;
+  pid_t session = 0;                    // the pid of the process that began it; 0 for kernel threads
   std::uint64_t flags = 0;              // PF_KTHREAD is 0x00200000
   std::uint64_t minor_faults = 0;       // of the whole process, all threads, ended ones included
   std::uint64_t child_minor_faults = 0; // of children that ended and were waited for, and of theirs

@@ -15,10 +15,11 @@ using ::testing::ElementsAre;
 
 class GroupTest : public testing::Test {
  protected:
-  void run(pid_t pid, pid_t parent, unsigned start = 100, char state = 'S', unsigned flags = 0) const {
+  void run(pid_t pid, pid_t parent, unsigned start = 100, char state = 'S', unsigned flags = 0,
+           pid_t session = 1) const {
     tree.put(fmt::format("/proc/{}/stat", pid),
-             fmt::format("{0} (a (b) {0}) {1} {2} 1 1 0 -1 {3} 10 20 0 0 1 1 0 0 20 0 1 0 {4} 4096 25\n", pid, state,
-                         parent, flags, start));
+             fmt::format("{0} (a (b) {0}) {1} {2} 1 {5} 0 -1 {3} 10 20 0 0 1 1 0 0 20 0 1 0 {4} 4096 25\n", pid, state,
+                         parent, flags, start, session));
     tree.put(fmt::format("/proc/{}/status", pid), fmt::format("Name:\ta\nTgid:\t{}\n", pid));
   }
   void end(pid_t pid) const { tree.remove(fmt::format("/proc/{}", pid)); }
@@ -61,6 +62,27 @@ TEST_F(GroupTest, tree_keeps_those_that_init_adopted_even_without_its_root) {
   run(12, 1);
   run(14, 12);
   EXPECT_THAT(look(*group), ElementsAre(12, 14));
+}
+
+// (sleep 60 &) in a shell: who stood between them ended before we could look.
+TEST_F(GroupTest, tree_takes_in_an_orphan_that_is_in_the_session_of_a_member) {
+  run(1, 0);
+  run(10, 1);
+  run(11, 10, 100, 'S', 0, 11); // leads a session
+  run(12, 1, 100, 'S', 0, 11);
+  run(13, 12, 100, 'S', 0, 13);
+  run(14, 1, 100, 'S', 0, 14); // a daemon of its own
+  std::unique_ptr<Group> group = find_tree(tree.files(), 10).value();
+  EXPECT_THAT(look(*group), ElementsAre(10, 11, 12, 13));
+}
+
+TEST_F(GroupTest, tree_does_not_take_in_the_session_that_its_root_is_only_part_of) {
+  run(1, 0);
+  run(9, 1, 100, 'S', 0, 9);
+  run(10, 9, 100, 'S', 0, 9);
+  run(15, 9, 100, 'S', 0, 9);
+  std::unique_ptr<Group> group = find_tree(tree.files(), 10).value();
+  EXPECT_THAT(look(*group), ElementsAre(10));
 }
 
 TEST_F(GroupTest, tree_does_not_take_in_who_was_given_a_members_pid) {
