@@ -2,7 +2,6 @@
 // Ending a window: what the bits say, and what is learned for the next one.
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "access/tracker.h"
 #include "access/tracker_join.h"
@@ -61,13 +60,9 @@ PageMask Tracker::drawn_pages(std::uint32_t table) const {
 
 Answer Tracker::answer(const Snapshot& now) const {
   Answer answer;
-  std::uint64_t unknown = 0, cached = 0, space = 0;
+  std::uint64_t unknown = 0;
   std::array<std::uint64_t, kHeldReasons> held{};
   auto count = [&](const Region& region, const Table* table) {
-    if (std::uint64_t here = space_of(region.address); here != space) {
-      held[kCached] += std::min(std::exchange(cached, 0), tlb_pages_);
-      space = here;
-    }
     std::uint64_t present = region.present.count();
     PageCount& part = answer.by_mapping[static_cast<std::size_t>(region.mapping)];
     part.present += present;
@@ -88,7 +83,8 @@ Answer Tracker::answer(const Snapshot& now) const {
         held[kUndecided] += (stuck - table->passed).count();
         held[kShared] += (stuck & table->passed).count();
       }
-      cached += ((table->hidden & region.present) - region.accessed).count();
+      // These are not set; if they were touched, through the TLB, the bits don't show it.
+      held[kCached] += ((table->hidden & region.present) - region.accessed).count();
       answer.aged += (((table->unknown | table->held) & region.present) - region.accessed).count();
     }
     std::uint64_t known = touched.any() ? touched.count() : 0;
@@ -99,8 +95,6 @@ Answer Tracker::answer(const Snapshot& now) const {
       now, tables_, [&](const Region& region, const Table& table) { count(region, &table); },
       [&](const Region& region) { count(region, nullptr); });
 
-  // These are not set; if they were touched, through the TLB, the bits don't show it.
-  held[kCached] += std::min(cached, tlb_pages_);
   double stuck = 0;
   for (std::size_t reason = 0; reason < kHeldReasons; ++reason) {
     if (reason != kCached) stuck += static_cast<double>(held[reason]);

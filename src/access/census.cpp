@@ -297,6 +297,16 @@ Result<Snapshot> Census::read(const Subject& subject, const Visit& visit) {
   return snapshot;
 }
 
+Result<std::uint64_t> Census::find_address_space(const Subject& subject) {
+  auto& bss = *state_->object->bss;
+  std::ranges::fill(bss.filter, 0);
+  std::ranges::fill(bss.gib_filter, 0);
+  bss.filtered = 1;
+  Snapshot none;
+  HOTSET_CHECK(walk(subject, {0, kEverything}, nullptr, none));
+  return bss.address_space;
+}
+
 Result<> Census::walk(const Subject& subject, Extent extent, const Visit* visit, Snapshot& snapshot) {
   auto& bss = *state_->object->bss;
   snapshot.regions.clear();

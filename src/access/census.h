@@ -76,6 +76,9 @@ class Census {
   Result<> read_into(Snapshot& snapshot, const Subject& subject);
   Result<> read_into(Snapshot& snapshot, const Subject& subject, std::span<const std::uint64_t> tables);
 
+  // As address_space(), without reading the tables. ErrorCode::gone when the process ended meanwhile.
+  Result<std::uint64_t> find_address_space(const Subject& subject);
+
   // Directories and tables that could not be read since open(): above 0, counts are lower bounds.
   [[nodiscard]] std::uint64_t unreadable() const;
   // Mappings that the kernel has shown since open(): what a reading costs beside the copies.

@@ -11,6 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
+#include <string_view>
+
+#include "base/units.h"
 
 namespace hotset {
 namespace {
@@ -19,6 +23,14 @@ namespace {
 constexpr std::size_t kBatch = 256;
 
 } // namespace
+
+std::uint64_t flush_pages(const Files& files) {
+  const Result<std::string> text = files.read("/sys/kernel/debug/x86/tlb_single_page_flush_ceiling");
+  if (!text) return kFlushPages;
+  const std::optional<std::uint64_t> ceiling = parse_u64(std::string_view(*text).substr(0, text->find('\n')));
+  constexpr std::uint64_t kNever = std::uint64_t{1} << 32; // pages: more than any run has
+  return std::clamp(std::min(ceiling.value_or(0), kNever - 1) + 1, kFlushPages, kNever);
+}
 
 Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs) {
   ClearReport report;

@@ -17,6 +17,7 @@
 #include "access/runs.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/result.h"
 
 namespace hotset {
@@ -30,6 +31,11 @@ struct ClearReport {
 // All runs, in batches; a refused run does not stop the rest. Errors: gone, permission (needs CAP_SYS_NICE and the
 // right to ptrace), unsupported.
 Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs);
+
+// How far apart the pages that one run changes must be to have the whole TLB flushed: kFlushPages, and more where
+// debugfs says that this machine was tuned so (tlb_single_page_flush_ceiling). Where it can't be read, it is assumed
+// not to be.
+std::uint64_t flush_pages(const Files& files);
 
 class ScopedClear {
  public:

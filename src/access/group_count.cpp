@@ -2,7 +2,6 @@
 #include "access/group_count.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "access/tracker_join.h"
 
@@ -98,12 +97,7 @@ void GroupCount::add(const Region& region, const Entries& entries, Standing stan
   }
   if (!by_frame.any()) return;
   sampled_entries_ += sampled.count();
-  if (standing == Standing::tracked) {
-    aged_ += ((verdict.maybe - region.accessed) & by_frame).count();
-    if (std::uint64_t space = space_of(region.address); space != std::exchange(space_, space))
-      hidden_most_ += std::min(std::exchange(hidden_here_, 0), tracker_->tlb_pages());
-    hidden_here_ += (verdict.hidden & by_frame).count();
-  }
+  if (standing == Standing::tracked) aged_ += ((verdict.maybe - region.accessed) & by_frame).count();
   for_each_frame(
       region, by_frame, entries,
       [&](std::uint64_t number) {
@@ -125,7 +119,7 @@ void GroupCount::add(const Region& region, const Entries& entries, Standing stan
       });
 }
 
-GroupAnswer GroupCount::answer(bool some_ended) const {
+GroupAnswer GroupCount::answer(bool entries_lost) {
   std::uint64_t present = 0, touched = 0, maybe = 0, hidden = 0, sampled = 0;
   GroupAnswer group;
   for (const auto& [number, block] : frames_.blocks()) {
@@ -136,14 +130,14 @@ GroupAnswer GroupCount::answer(bool some_ended) const {
     hidden += (block.hidden - block.touched - block.maybe).count();
     sampled += (block.sampled - block.touched).count();
     group.shared += block.again.count();
-    if (!some_ended) continue;
+    if (!entries_lost) continue;
     if (const FrameBlock* before = begun_->find(number))
       group.ended += ((before->again & block.present) - block.touched - block.maybe).count();
   }
-  hidden = std::min(hidden, hidden_most_ + std::min(hidden_here_, tracker_->tlb_pages()));
   // Pages of the sample that are mapped twice by now, or touched by another entry as well: counted twice in the sum.
   const auto twice = static_cast<double>(sampled_entries_ - sampled);
 
+  sort_by_address(alone_);
   group.total = tracker_->answer(alone_);
   Answer& total = group.total;
   const double known = static_cast<double>(touched), open = static_cast<double>(maybe);

@@ -29,7 +29,7 @@ enum class Standing {
 struct GroupAnswer {
   Answer total;                    // `known`, `huge`, … are counted over pages of memory, too
   std::uint64_t shared = 0;        // of the resident pages: mapped by more than one entry of the group
-  std::uint64_t ended = 0;         // pages that only processes which have ended may have touched: in the upper bound
+  std::uint64_t ended = 0;         // pages that only entries which are gone may have touched: in the upper bound
   std::uint64_t joined = 0;        // pages set in processes that came from elsewhere: in the upper bound
   std::size_t frame_set_bytes = 0; // what counting each page once took
 };
@@ -45,10 +45,12 @@ class GroupCount {
   // `tracker`: the window's. `begun`: the frames noted when it began. Both must outlive this.
   GroupCount(const Tracker& tracker, const FrameSet& begun) : tracker_(&tracker), begun_(&begun) {}
 
-  // The region with its address as the tracker knows it, ascending. A page is resident if any region maps it.
+  // The region with its address as the tracker knows it, in any order: processes are read as they stand, and one that
+  // went to another program got a place behind all others. A page is resident if any region maps it.
   void add(const Region& region, const Entries& entries, Standing standing);
-  // `some_ended`: of the processes that were there when the window began.
-  [[nodiscard]] GroupAnswer answer(bool some_ended) const;
+  // Call once, after all of add(). `entries_lost`: some of the window's entries are gone with what their bits said,
+  // for a process ended or went to another program.
+  [[nodiscard]] GroupAnswer answer(bool entries_lost);
   // What was noted, for the next window.
   [[nodiscard]] FrameSet take_frames() { return std::move(frames_); }
 
@@ -63,7 +65,6 @@ class GroupCount {
   std::uint64_t sampled_entries_ = 0; // that put a bit into FrameBlock::sampled
   std::uint64_t aged_ = 0, joined_ = 0;
   std::uint64_t hugetlb_ = 0, special_ = 0;
-  std::uint64_t space_ = 0, hidden_here_ = 0, hidden_most_ = 0; // what TLBs can have hidden, by address space
 };
 
 } // namespace hotset

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+
+#include "access/tracker_join.h"
 
 namespace hotset {
 namespace {
@@ -27,11 +30,6 @@ bool is_its_own(const Error& error) {
   return error.code == ErrorCode::gone || error.code == ErrorCode::not_found || error.code == ErrorCode::unsupported;
 }
 
-void sort_by_address(Snapshot& snapshot) {
-  if (!std::ranges::is_sorted(snapshot.regions, {}, &Region::address))
-    std::ranges::stable_sort(snapshot.regions, {}, &Region::address);
-}
-
 } // namespace
 
 GroupMeter::GroupMeter(Census& census, Clock& clock, Group& group, FrameFlags flags, std::uint64_t seed,
@@ -41,7 +39,7 @@ GroupMeter::GroupMeter(Census& census, Clock& clock, Group& group, FrameFlags fl
       group_(&group),
       most_(most),
       judge_(std::move(flags)),
-      tracker_(seed, tlb_pages()) {}
+      tracker_(seed, flush_pages(Files())) {}
 
 bool GroupMeter::alive() const {
   return std::ranges::any_of(processes_, [](const Process& process) { return process.subject.alive(); });
@@ -122,26 +120,47 @@ std::pair<GroupMeter::Process*, std::uint64_t> GroupMeter::to_process(std::uint6
 
 // Reads all that the process maps into `last`, visit() seeing each region with its place in the group. False when it
 // has ended, can't be read, or its memory is that of a process already seen in this pass: then `last` is empty.
+//
+// An address space is known by where its top-level table is, and the table of one that is gone is soon another's. The
+// same place is the same memory if this process had it already when the other was read, or the other has it still.
 Result<bool> GroupMeter::scan(Process& process, const Census::Visit& visit) {
-  bool first = true, again = false;
+  const std::uint64_t before = process.address_space;
+  pid_t owner = process.id.pid;
+  HOTSET_TRY(bool read, scan_once(process, visit, owner));
+  if (owner == process.id.pid) return read;
+  bool shares = before == process.address_space;
+  if (!shares) {
+    HOTSET_TRY(shares, is_still_in(owner, process.address_space));
+  }
+  if (!shares) {
+    seen_[process.address_space] = owner = process.id.pid;
+    HOTSET_TRY(read, scan_once(process, visit, owner));
+  }
+  attendance_.same_memory += owner != process.id.pid;
+  return read;
+}
+
+// `owner`: becomes the process in whose place the memory was seen in this pass, if it was.
+Result<bool> GroupMeter::scan_once(Process& process, const Census::Visit& visit, pid_t& owner) {
+  bool first = true;
   Result<Snapshot> read = census_->read(process.subject, [&](Region& region, const Entries& entries) {
     const std::uint64_t space = census_->address_space();
     if (std::exchange(first, false)) {
-      again = !seen_.insert(space).second;
+      owner = seen_.try_emplace(space, process.id.pid).first->second;
       if (process.address_space != 0 && process.address_space != space) { // it runs another program now
         process.spaces.clear();
+        ++attendance_.execed;
         if (process.standing == Standing::tracked) process.standing = Standing::born;
       }
       process.address_space = space;
     }
-    if (again) {
+    if (owner != process.id.pid) {
       region.present = {};
       return;
     }
     region.address = to_group(process, region.address);
     visit(region, entries);
   });
-  attendance_.same_memory += again;
   process.last = {};
   if (!read && !is_its_own(read.error())) return fail(std::move(read).error());
   if (!read) {
@@ -150,7 +169,15 @@ Result<bool> GroupMeter::scan(Process& process, const Census::Visit& visit) {
   }
   read_time_ += read->end - read->begin;
   process.last = *std::move(read);
-  return !again;
+  return owner == process.id.pid;
+}
+
+Result<bool> GroupMeter::is_still_in(pid_t pid, std::uint64_t address_space) {
+  auto process = std::ranges::find(processes_, pid, [](const Process& each) { return each.id.pid; });
+  if (process == processes_.end()) return false;
+  Result<std::uint64_t> now = census_->find_address_space(process->subject);
+  if (!now && !is_its_own(now.error())) return fail(std::move(now).error());
+  return now && *now == address_space;
 }
 
 // All regions beside each other.
@@ -179,7 +206,7 @@ Result<> GroupMeter::scan_for_begin(const Files& files) {
     seen_.clear();
     for (Process& process : processes_) {
       if (process.address_space != 0) {
-        seen_.insert(process.address_space);
+        seen_.emplace(process.address_space, process.id.pid);
         continue;
       }
       HOTSET_CHECK(
@@ -191,10 +218,11 @@ Result<> GroupMeter::scan_for_begin(const Files& files) {
   seen_.clear();
   for (Process& process : processes_) {
     const bool fresh = known.contains(process.id.pid) && clock_->now() - process.last.end <= kBackToBack;
-    if (fresh && seen_.insert(process.address_space).second) continue;
+    if (fresh && seen_.emplace(process.address_space, process.id.pid).second) continue;
     HOTSET_CHECK(scan(process, [&](Region& region, const Entries& entries) { mark_shared(region, entries, frames_); }));
     process.standing = Standing::tracked; // whatever program it runs
   }
+  attendance_.execed = 0; // so far, before the window
   begun_ = std::exchange(frames_, {});
   gather();
   return {};
@@ -330,7 +358,8 @@ Result<GroupReading> GroupMeter::read(const Files& files) {
     return fail(ErrorCode::gone, "read", group_->describe(), "no process of it is left");
 
   GroupReading reading;
-  reading.answer = count.answer(attendance_.ended > 0);
+  // Any of these may have touched what others map, and took its own entries away.
+  reading.answer = count.answer(attendance_.ended > 0 || attendance_.execed > 0 || attendance_.child_faults > 0);
   frames_ = count.take_frames();
   gather();
   reading.answer.total.hugetlb += census_->giant_pages();

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,6 +31,7 @@ struct Attendance {
   std::size_t born = 0;             // of them, began their life in the window
   std::size_t joined = 0;           // of them, came from elsewhere in the window
   std::size_t ended = 0;            // were there when the window began, and are no more
+  std::size_t execed = 0;           // are there, but went to another program: what they mapped before is gone
   std::size_t same_memory = 0;      // share all memory with another member: counted with it
   std::size_t late = 0;             // came while the others were read, too late to be read as well
   std::size_t unreadable = 0;       // are there, but what they map could not be read or cleared
@@ -75,6 +76,8 @@ class GroupMeter {
   std::uint64_t to_group(Process& process, std::uint64_t address);
   std::pair<Process*, std::uint64_t> to_process(std::uint64_t address);
   Result<bool> scan(Process& process, const Census::Visit& visit);
+  Result<bool> scan_once(Process& process, const Census::Visit& visit, pid_t& owner);
+  Result<bool> is_still_in(pid_t pid, std::uint64_t address_space);
   Result<> scan_for_begin(const Files& files);
   Result<> age(std::span<const Run> runs, ClearReport& report);
   Result<> clear_scoped();
@@ -90,7 +93,7 @@ class GroupMeter {
   ClearCosts costs_;
   ScopedCosts scoped_costs_;
   std::vector<Process> processes_;
-  std::set<std::uint64_t> seen_; // address spaces of the running pass
+  std::map<std::uint64_t, pid_t> seen_; // address spaces of the running pass, and whom each was read of
   std::uint64_t next_space_ = 0;
   FrameSet frames_, begun_; // of the newest reading, and of when the window began
   Snapshot last_;           // of all processes, the newest

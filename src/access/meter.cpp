@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/meter.h"
 
-#include <algorithm>
-#include <thread>
 #include <utility>
 
 namespace hotset {
 namespace {
-
-constexpr std::uint64_t kTlbPages = 4096; // of one CPU: 2048 to 3072 in today's largest
 
 double microseconds(Nanoseconds time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
 } // namespace
-
-std::uint64_t tlb_pages() {
-  return kTlbPages * std::max(1U, std::thread::hardware_concurrency());
-}
 
 AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, FrameFlags flags, Clock& clock,
                          std::uint64_t seed)
@@ -27,7 +19,7 @@ AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear sc
       subject_(std::move(subject)),
       scoped_(std::move(scoped)),
       judge_(std::move(flags)),
-      tracker_(seed, tlb_pages()) {}
+      tracker_(seed, flush_pages(Files())) {}
 
 Result<AccessMeter> AccessMeter::open(Census& census, const ProcessId& id, Clock& clock, std::uint64_t seed) {
   HOTSET_TRY(Census::Subject subject, census.attach(id));

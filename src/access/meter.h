@@ -30,8 +30,6 @@ struct MeterReading {
   std::uint64_t unreadable = 0; // page tables that could not be read: the counts are lower bounds
 };
 
-// Translations that all CPUs together can hold: what a clear without a flush may hide.
-std::uint64_t tlb_pages();
 // A reading this young that ended one window begins the next.
 inline constexpr Nanoseconds kBackToBack = std::chrono::milliseconds(5);
 

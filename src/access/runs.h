@@ -14,6 +14,10 @@
 
 namespace hotset {
 
+// Pages from the first to the last that a run changes, from which on the kernel flushes the whole TLB and not page by
+// page: with some distance to x86's default, 33 (tlb_single_page_flush_ceiling).
+inline constexpr std::uint64_t kFlushPages = 64;
+
 struct Run {
   std::uint64_t address = 0;
   std::uint64_t pages = 0;

@@ -105,8 +105,9 @@ struct Verdict {
 // sample for all, and so one interval.
 class Tracker {
  public:
-  // `tlb_pages`: translations that the target's CPUs can hold at once; bounds what a clear without a flush may hide.
-  explicit Tracker(std::uint64_t seed, std::uint64_t tlb_pages = 4096) : random_(seed), tlb_pages_(tlb_pages) {}
+  // `flush_pages`: a run that changes pages so far apart makes the kernel flush the whole TLB (access/clear.h).
+  explicit Tracker(std::uint64_t seed, std::uint64_t flush_pages = kFlushPages)
+      : random_(seed), flush_pages_(flush_pages) {}
 
   // Begins a window with the census just read. Aims and prices may change from window to window; the design follows
   // from earlier windows alone, never from this one's sample.
@@ -124,7 +125,6 @@ class Tracker {
   [[nodiscard]] Verdict verdict(const Region& now) const;
   // The touched share of pages like the held ones, when it could be told last.
   [[nodiscard]] double held_ratio() const { return held_ratio_; }
-  [[nodiscard]] std::uint64_t tlb_pages() const { return tlb_pages_; }
   // Address spaces in which the plan's scoped clears settle pages, ascending.
   [[nodiscard]] std::vector<std::uint64_t> scoped_spaces() const;
   // Lets the running window's sample teach the next design: call once, with the census that ends the window.
@@ -163,7 +163,7 @@ class Tracker {
   void sweep(double budget_us, const ClearCosts& costs, bool hot_too, ClearPlan& plan);
   void draw(const SampleDesign& design, ClearPlan& plan);
   [[nodiscard]] static PageMask waits_for_scope(const Region& region, const Table& table);
-  [[nodiscard]] static std::optional<Run> flush_in(const Region& region, const PageMask& unknown);
+  [[nodiscard]] std::optional<Run> flush_in(const Region& region, const PageMask& unknown) const;
   void choose_flush(ClearPlan& plan);
   void expect_hidden(const Snapshot& now, const ClearPlan& plan);
   void settle_flush();
@@ -174,7 +174,7 @@ class Tracker {
   [[nodiscard]] Interval interval(std::span<const Draw> drawn) const;
 
   RandomEngine random_;
-  std::uint64_t tlb_pages_;
+  std::uint64_t flush_pages_;
   std::vector<Table> tables_;         // ascending by address
   std::vector<Warm> warm_;            // the same; valid during begin(), whose census it points into
   std::uint64_t present_[2] = {0, 0}; // measured pages of that census: anonymous, with a file

@@ -5,7 +5,8 @@
 // as the translation stays, without its bit being set. On an idle processor that is for ever. MADV_COLD flushes what it
 // changed, and everything when that spans more than 33 pages (x86: tlb_single_page_flush_ceiling). So a scoped clear is
 // followed by one run whose ends are set pages that far apart, outside of its scope; where there is none, the pages are
-// remembered as hidden until some later clear flushes, and until then they widen the upper bound.
+// remembered as hidden until some later clear flushes, and until then they widen the upper bound: all of them, for a
+// TLB holds translations and not pages (512 pages for a huge one), so that its size says little.
 #include <algorithm>
 
 #include "access/tracker.h"
@@ -13,8 +14,6 @@
 
 namespace hotset {
 namespace {
-
-constexpr unsigned kFlushPages = 64; // with some distance to the kernel's 33
 
 // Whether both ends are 4 KiB pages of one mapping: a huge page counts as one, and each mapping is flushed by itself.
 bool lies_in_small_pages(const Snapshot& now, const Run& run) {
@@ -36,12 +35,12 @@ PageMask Tracker::waits_for_scope(const Region& region, const Table& table) {
   return region.accessed & (may_be_folios(region) ? table.held | table.unknown : table.held);
 }
 
-std::optional<Run> Tracker::flush_in(const Region& region, const PageMask& unknown) {
+std::optional<Run> Tracker::flush_in(const Region& region, const PageMask& unknown) const {
   if (region.huge || !is_measured(region) || may_be_folios(region)) return std::nullopt;
   PageMask set = unknown & region.own();
   if (!set.any()) return std::nullopt;
   unsigned first = set.next(0), pages = set.last() - first + 1;
-  if (pages < kFlushPages) return std::nullopt;
+  if (pages < flush_pages_) return std::nullopt;
   return Run{region.address + first * std::uint64_t{4096}, pages};
 }
 
@@ -80,7 +79,7 @@ void Tracker::expect_hidden(const Snapshot& now, const ClearPlan& plan) {
   if (!plan.scoped_anonymous && !plan.scoped_file) {
     for (const Run& run : plan.runs) {
       const bool another = flushes_.empty() || space_of(flushes_.back().address) != space_of(run.address);
-      if (another && run.pages >= kFlushPages && lies_in_small_pages(now, run)) flushes_.push_back(run);
+      if (another && run.pages >= flush_pages_ && lies_in_small_pages(now, run)) flushes_.push_back(run);
     }
     return;
   }

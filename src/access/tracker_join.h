@@ -3,11 +3,18 @@
 // address, and what a region's mapping means for clearing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "access/snapshot.h"
 
 namespace hotset {
+
+// Regions of one table stay in their order.
+inline void sort_by_address(Snapshot& snapshot) {
+  if (!std::ranges::is_sorted(snapshot.regions, {}, &Region::address))
+    std::ranges::stable_sort(snapshot.regions, {}, &Region::address);
+}
 
 // Calls visit(region, table) for every region whose address has a table, in order; `otherwise(region)` for the rest.
 template <class Tables, class Visit, class Otherwise>

@@ -110,9 +110,15 @@ class GroupAccessMeter final : public Meter {
       flag("members_ended", fmt::format("{} processes left in the window: their own memory is gone and does not count; "
                                         "they may have touched {} that others have mapped: in the upper bound",
                                         who.ended, human_bytes(reading.answer.ended * kPage)));
+    if (who.execed > 0)
+      flag("members_execed",
+           fmt::format("{} processes went to another program in the window: what they had mapped before "
+                       "is gone and does not count; they may have touched {} that others have mapped: "
+                       "in the upper bound",
+                       who.execed, human_bytes(reading.answer.ended * kPage)));
     if (who.child_faults > 0)
       flag("short_lived", fmt::format("processes that came and went in the window took {} page faults: what they alone "
-                                      "touched is in no number",
+                                      "touched is in no number, and what several others map is in the upper bound",
                                       who.child_faults));
     if (who.late > 0)
       flag("members_late", fmt::format("{} processes came while the others were read, and are not in these numbers: "

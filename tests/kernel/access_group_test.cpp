@@ -188,6 +188,55 @@ TEST_F(GroupMeterTest, children_forked_in_the_window_are_seen_and_bounded) {
   ::munmap(memory, 512 * 4096);
 }
 
+// Its new memory stands behind that of all others, though it was the first of them.
+TEST_F(GroupMeterTest, a_member_that_execs_leaves_what_is_known_of_the_others_as_it_is) {
+  constexpr std::size_t kUntouched = 8192;
+  int go[2], gone[2], ready[2];
+  ASSERT_EQ(::pipe2(go, O_CLOEXEC) | ::pipe2(gone, O_CLOEXEC) | ::pipe2(ready, O_CLOEXEC), 0);
+  auto wait_for = [](int fd) { // a byte, or that nobody can write any more
+    char byte = 0;
+    [[maybe_unused]] ssize_t got = ::read(fd, &byte, 1);
+  };
+  auto tell = [](int fd) { [[maybe_unused]] ssize_t told = ::write(fd, "", 1); };
+  QuietChild parent({[&] {
+                       if (::fork() == 0) {
+                         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+                         wait_for(go[0]);
+                         ::execl("/bin/sleep", "sleep", "60", nullptr);
+                         ::_exit(1);
+                       }
+                       ::close(gone[1]);
+                       if (::fork() == 0) {
+                         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+                         write_pages(map_pages(kUntouched), 0, kUntouched);
+                         tell(ready[1]);
+                         for (;;)
+                           ::pause();
+                       }
+                       wait_for(ready[0]);
+                     },
+                     [&] {
+                       tell(go[1]);
+                       wait_for(gone[0]);
+                     }});
+  ::close(gone[1]);
+  parent.run(0);
+  start(parent.pid());
+  Result<> began = meter->begin(files, {.method = Aim::Method::sample, .budget_us = 500});
+  ASSERT_TRUE(began) << to_sentence(began.error());
+  parent.run(1);
+  GroupReading reading = read();
+  EXPECT_EQ(reading.attendance.members, 3U);
+  EXPECT_EQ(reading.attendance.execed, 1U);
+  EXPECT_EQ(reading.attendance.born, 1U);
+  EXPECT_EQ(reading.attendance.same_memory, 0U);
+  EXPECT_GT(reading.answer.total.units, 0U);
+  EXPECT_GE(reading.answer.total.resident, kUntouched);
+  EXPECT_LE(reading.answer.total.low, kUntouched / 4.0) << "nobody touched them in the window";
+  for (int fd : {go[0], go[1], gone[0], ready[0], ready[1]})
+    ::close(fd);
+}
+
 // Processes that start and end all the time: a look at them comes to an end.
 TEST_F(GroupMeterTest, a_group_that_never_stands_still_is_answered_all_the_same) {
   Family storm(

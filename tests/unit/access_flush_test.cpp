@@ -2,8 +2,10 @@
 // Touches through cached translations, which the bits don't show: the bounds must hold them all the same.
 #include <gtest/gtest.h>
 
+#include "access/clear.h"
 #include "access/tracker.h"
 #include "unit/access_simulated.h"
+#include "unit/fake_tree.h"
 
 namespace hotset {
 namespace {
@@ -17,14 +19,41 @@ TEST(Tracker, a_scoped_clear_is_followed_by_a_flush_or_says_what_the_tlb_may_hid
     target.add(1, Mapping::file);
     target.tables[0].region.accessed = PageMask::range(0, 1) | (wide ? PageMask::range(500, 501) : PageMask{});
     target.tables[1].stuck = PageMask::all();
-    Tracker tracker(1, 100);
+    Tracker tracker(1);
     ClearPlan plan = target.begin(tracker, kPlenty);
     EXPECT_TRUE(plan.scoped_file);
     Answer answer = tracker.answer(target.census());
     EXPECT_EQ(answer.low, 0);
-    EXPECT_EQ(answer.high, wide ? 0 : 100) << "512 pages were settled, the TLB holds 100";
+    EXPECT_EQ(answer.high, wide ? 0 : 512) << "all that was settled: a TLB holds translations, not pages";
     EXPECT_EQ(answer.held.empty(), wide);
     EXPECT_EQ(plan.flushes.size(), wide ? 1U : 0U);
+  }
+}
+
+TEST(Tracker, a_run_below_the_machines_ceiling_flushes_nothing) {
+  SimulatedTarget target;
+  target.add(1);
+  target.add(1, Mapping::file);
+  target.tables[0].region.accessed = PageMask::range(0, 1) | PageMask::range(500, 501);
+  target.tables[1].stuck = PageMask::all();
+  Tracker tracker(1, 502);
+  EXPECT_TRUE(target.begin(tracker, kPlenty).flushes.empty());
+  EXPECT_EQ(tracker.answer(target.census()).high, 512);
+}
+
+TEST(FlushPages, are_more_where_the_machine_was_tuned_so_and_never_fewer) {
+  FakeTree tree;
+  EXPECT_EQ(flush_pages(tree.files()), kFlushPages);
+  const std::pair<std::string_view, std::uint64_t> cases[] = {{"33\n", 64},
+                                                              {"0\n", 64},
+                                                              {"63\n", 64},
+                                                              {"64\n", 65},
+                                                              {"1000\n", 1001},
+                                                              {"nonsense\n", 64},
+                                                              {"18446744073709551615\n", std::uint64_t{1} << 32}};
+  for (auto [text, pages] : cases) {
+    tree.put("/sys/kernel/debug/x86/tlb_single_page_flush_ceiling", std::string(text));
+    EXPECT_EQ(flush_pages(tree.files()), pages) << text;
   }
 }
 

@@ -147,6 +147,54 @@ TEST(GroupCount, what_an_ended_process_may_have_touched_is_in_the_upper_bound) {
   EXPECT_EQ(answer.ended, 2U * 512 - 20);
 }
 
+// An exec gives a process a new place behind all others, while it stays where it is among the processes.
+TEST(GroupCount, processes_may_come_in_any_order) {
+  SimulatedGroup group = servers(4, 20);
+  Tracker tracker(1);
+  group.begin(tracker, {.method = Aim::Method::sample, .budget_us = 500}, {}, kNeverScoped);
+  for (std::size_t t = 2; t < 22; ++t)
+    group.touch(1, t, PageMask::range(0, 40));
+  const Answer ascending = group.answer(tracker).total;
+  std::ranges::swap(group.processes[1], group.processes[3]);
+  const Answer mixed = group.answer(tracker).total;
+  EXPECT_GT(ascending.units, 0U);
+  EXPECT_EQ(mixed.known, ascending.known);
+  EXPECT_EQ(mixed.touched, ascending.touched);
+  EXPECT_EQ(mixed.low, ascending.low);
+  EXPECT_EQ(mixed.high, ascending.high);
+}
+
+// Its entries are gone, as those of a process that ended.
+TEST(GroupCount, what_a_process_touched_before_it_went_to_another_program_is_in_the_upper_bound) {
+  SimulatedGroup group = servers(3);
+  Tracker tracker(1);
+  group.begin(tracker, kPlenty, {}, {});
+  group.touch(1, 1, PageMask::range(0, 50));
+  group.exec(1);
+  group.touch(1, 0, PageMask::range(0, 512));
+  GroupAnswer answer = group.answer(tracker);
+  EXPECT_EQ(group.truth(), 50 + 512);
+  EXPECT_EQ(answer.total.low, 512);
+  EXPECT_EQ(answer.total.high, 2 * 512 + 512);
+  EXPECT_EQ(answer.ended, 2U * 512);
+}
+
+// A TLB holds translations, not pages: one may hide all of a huge page.
+TEST(GroupCount, all_that_a_clear_without_a_flush_may_hide_widens_the_upper_bound) {
+  SimulatedGroup group = servers(2, 0);
+  for (int i = 0; i < 20; ++i) {
+    group.add_table(0, Mapping::shmem, true, true);
+    group.map_also(0, group.processes[0].tables.size() - 1, 1);
+  }
+  Tracker tracker(1);
+  ClearPlan plan = group.begin(tracker, kPlenty, {}, {});
+  EXPECT_TRUE(plan.scoped_file);
+  EXPECT_TRUE(plan.flushes.empty());
+  GroupAnswer answer = group.answer(tracker);
+  EXPECT_EQ(answer.total.low, 0);
+  EXPECT_EQ(answer.total.high, 22 * 512);
+}
+
 // A fork after the window began makes the sample's population shared: it must not be counted twice for certain.
 TEST(GroupCount, a_fork_in_the_window_does_not_break_the_bounds) {
   SimulatedGroup group = servers(1, 40);

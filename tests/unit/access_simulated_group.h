@@ -86,8 +86,20 @@ struct SimulatedGroup {
       touched[at.frames[page]] = true;
   }
   void end(std::size_t process) {
-    touched.resize(mapped.size());
     processes[process].alive = false;
+    unmap_all(process);
+  }
+  // Another program in an address space behind all others, with one table of its own that nothing has touched.
+  void exec(std::size_t process) {
+    unmap_all(process);
+    processes[process].tables.clear();
+    processes[process].space = processes.size() + 100;
+    processes[process].standing = Standing::born;
+    add_table(process, Mapping::anonymous, false);
+    processes[process].tables[0].region.accessed = {};
+  }
+  void unmap_all(std::size_t process) {
+    touched.resize(mapped.size());
     some_ended = some_ended || processes[process].standing == Standing::tracked;
     for (SimulatedProcess::Table& table : processes[process].tables)
       for (unsigned page = table.region.present.next(0); page < kTablePages; page = table.region.present.next(page + 1))
