@@ -26,6 +26,7 @@
 #include "access/reference.h"
 #include "access/target.h"
 #include "base/units.h"
+#include "quartiles.h"
 
 namespace hotset {
 namespace {
@@ -59,11 +60,6 @@ constexpr std::string_view kRedis = "redis";
 // The same hot set in more and more memory: what reading costs.
 constexpr std::array<std::string_view, 4> kGrowth{"1GiB", "2GiB-10MiB", "4GiB-10MiB", "8GiB-10MiB"};
 
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
-}
-
 struct Row {
   std::string_view bench_case, metric, unit, method;
   std::vector<double> hotset, peer;
@@ -74,21 +70,21 @@ void print(const Row& row, bool json) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < row.hotset.size(); ++i)
     ratios.push_back(row.peer[i] / row.hotset[i]);
-  const double hotset = quantile(row.hotset, 0.5), peer = quantile(row.peer, 0.5);
-  const double spread = quantile(ratios, 0.75) - quantile(ratios, 0.25);
+  const double hotset = quantile_of(row.hotset, 0.5), peer = quantile_of(row.peer, 0.5);
+  const double spread = quantile_of(ratios, 0.75) - quantile_of(ratios, 0.25);
   const bool compares = hotset > row.noise || peer > row.noise;
   if (json) {
     nlohmann::ordered_json line{{"bench", "access"},       {"case", row.bench_case}, {"metric", row.metric},
                                 {"unit", row.unit},        {"hotset", hotset},       {"peer", peer},
                                 {"peer_name", "reference"}};
-    line["ratio"] = compares ? nlohmann::ordered_json(quantile(ratios, 0.5)) : nlohmann::ordered_json();
+    line["ratio"] = compares ? nlohmann::ordered_json(quantile_of(ratios, 0.5)) : nlohmann::ordered_json();
     line["spread"] = compares ? nlohmann::ordered_json(spread) : nlohmann::ordered_json();
     line["method"] = row.method;
     fmt::print("{}\n", line.dump());
   } else {
     fmt::print("{:<18}{:<10}{:<8}{:>10.3f}{:>11.3f} {:<7}", row.bench_case, row.metric, row.method, hotset, peer,
                row.unit);
-    if (compares) fmt::print("{:>8.2f}{:>8.2f}", quantile(ratios, 0.5), spread);
+    if (compares) fmt::print("{:>8.2f}{:>8.2f}", quantile_of(ratios, 0.5), spread);
     fmt::print("\n");
   }
   std::fflush(stdout);
@@ -146,8 +142,8 @@ struct Bench {
     }
     print(exact, json);
     print(sample, json);
-    exact_ms[name] = quantile(exact.hotset, 0.5);
-    reference_ms[name] = quantile(exact.peer, 0.5);
+    exact_ms[name] = quantile_of(exact.hotset, 0.5);
+    reference_ms[name] = quantile_of(exact.peer, 0.5);
   }
 
   // What the target does in some seconds while `measure` runs once in each.

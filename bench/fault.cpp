@@ -23,6 +23,7 @@
 #include "base/units.h"
 #include "fault/collector.h"
 #include "fault/kinds.h"
+#include "quartiles.h"
 
 namespace {
 
@@ -104,22 +105,12 @@ Result<> run_case(Case& one, char* memory) {
   return {};
 }
 
-struct Quartiles {
-  double low, median, high;
-};
-
-Quartiles quartiles(std::vector<double> values) {
-  std::ranges::sort(values);
-  std::size_t n = values.size();
-  return {values[n / 4], values[n / 2], values[n * 3 / 4]};
-}
-
 void print(const std::vector<Case>& all, bool json) {
-  Quartiles bare = quartiles(all.front().ns_per_fault);
+  Quartiles bare = quartiles_of(all.front().ns_per_fault);
   if (!json) fmt::print("{:<54} {:>9} {:>9} {:>8}\n", "case", "ns/fault", "added", "spread");
   for (const Case& one : all) {
-    Quartiles cost = quartiles(one.ns_per_fault);
-    double spread = cost.high - cost.low;
+    Quartiles cost = quartiles_of(one.ns_per_fault);
+    double spread = cost.spread();
     if (json) {
       nlohmann::json row{{"bench", "fault"},          {"case", one.name},
                          {"metric", "cpu_per_fault"}, {"unit", "ns"},

@@ -27,6 +27,7 @@
 #include "base/fd.h"
 #include "guard/guard.h"
 #include "policy/compiled.h"
+#include "quartiles.h"
 
 namespace {
 
@@ -113,22 +114,12 @@ Result<> run_round(std::span<Case> cases, Way way) {
   return {};
 }
 
-struct Quartiles {
-  double low, median, high;
-};
-
-Quartiles quartiles(std::vector<double> values) {
-  std::ranges::sort(values);
-  std::size_t n = values.size();
-  return {values[n / 4], values[n / 2], values[n * 3 / 4]};
-}
-
 struct Costs {
   Quartiles none, kept, walked;
 };
 
 Costs costs_of(const Case& one) {
-  return {quartiles(one.ns[0]), quartiles(one.ns[1]), quartiles(one.ns[2])};
+  return {quartiles_of(one.ns[0]), quartiles_of(one.ns[1]), quartiles_of(one.ns[2])};
 }
 
 // `hook`: what the hook alone adds to an open and a close, which no cache can save.
@@ -136,7 +127,7 @@ void print_row(const Case& one, double hook, bool json) {
   auto [none, kept, walked] = costs_of(one);
   double added = kept.median - none.median, added_by_walking = walked.median - none.median;
   double judging = added - hook, judging_by_walking = added_by_walking - hook;
-  double spread = kept.high - kept.low;
+  double spread = kept.spread();
   if (!json) {
     fmt::print("{:<28} {:>7.0f} {:>7.0f} {:>7.0f} {:>8.0f} {:>8.0f} {:>6.1f} {:>8.0f} {:>8.0f} {:>6.1f} {:>7.0f}\n",
                one.name, none.median, kept.median, walked.median, added, added_by_walking, added_by_walking / added,
@@ -185,7 +176,7 @@ Result<> bench(bool json) {
                                       {"peer", idle.none.median},
                                       {"peer_name", "none"},
                                       {"ratio", idle.none.median / idle.kept.median},
-                                      {"spread", idle.kept.high - idle.kept.low}}
+                                      {"spread", idle.kept.spread()}}
                            .dump());
     return {};
   }

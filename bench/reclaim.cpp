@@ -22,6 +22,7 @@
 #include "base/interrupt.h"
 #include "estimate/meter.h"
 #include "identity/process.h"
+#include "quartiles.h"
 #include "reclaim/pressure.h"
 #include "workload/process.h"
 #include "workload/truth.h"
@@ -67,11 +68,6 @@ Result<> take_turn(Turns& turns, const LimitedCgroup& group, const TruthReader& 
   return {};
 }
 
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
-}
-
 // Ratios within a round, for the machine and the workload's state drift from round to round.
 void print_row(const Turns& with, const Turns& without, bool refaults, bool json) {
   const std::vector<double>& ours = refaults ? with.refaults_per_s : with.touches_per_s;
@@ -80,22 +76,22 @@ void print_row(const Turns& with, const Turns& without, bool refaults, bool json
   for (std::size_t round = 0; round < ours.size(); ++round)
     ratios.push_back(refaults ? (peers[round] + 1) / (ours[round] + 1) : ours[round] / peers[round]);
   const std::string_view metric = refaults ? "refaults" : "throughput", unit = refaults ? "pages/s" : "touches/s";
-  const double spread = quantile(ratios, 0.75) - quantile(ratios, 0.25);
+  const double spread = quantile_of(ratios, 0.75) - quantile_of(ratios, 0.25);
   if (json) {
     nlohmann::json row{{"bench", "reclaim"},
                        {"case", with.method},
                        {"metric", metric},
                        {"unit", unit},
-                       {"hotset", quantile(ours, 0.5)},
-                       {"peer", quantile(peers, 0.5)},
+                       {"hotset", quantile_of(ours, 0.5)},
+                       {"peer", quantile_of(peers, 0.5)},
                        {"peer_name", kNone},
-                       {"ratio", quantile(ratios, 0.5)},
+                       {"ratio", quantile_of(ratios, 0.5)},
                        {"spread", spread}};
     fmt::print("{}\n", row.dump());
   } else {
     fmt::print("{:<10} {:<22} {:>12.0f} {:>12.0f} {:>7.2f} {:>7.2f}\n", with.method,
-               fmt::format("{}, {}", metric, unit), quantile(ours, 0.5), quantile(peers, 0.5), quantile(ratios, 0.5),
-               spread);
+               fmt::format("{}, {}", metric, unit), quantile_of(ours, 0.5), quantile_of(peers, 0.5),
+               quantile_of(ratios, 0.5), spread);
   }
 }
 
