@@ -84,7 +84,7 @@ class CgroupMeterTest : public testing::Test {
 
 #define OPEN(meter, group)                       \
   std::unique_ptr<Meter> meter = open(*(group)); \
-  if (!meter) GTEST_SKIP() << "this kernel lacks the census"
+  if (!(meter)) GTEST_SKIP() << "this kernel lacks the census"
 
 TEST_F(CgroupMeterTest, shared_pages_count_once_and_the_sum_is_within_the_usage) {
   Sharers sharers([&] { join(folder()); });
