@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +26,7 @@
 #include "access/target.h"
 #include "base/units.h"
 #include "quartiles.h"
+#include "row.h"
 
 namespace hotset {
 namespace {
@@ -71,20 +71,24 @@ void print(const Row& row, bool json) {
   for (std::size_t i = 0; i < row.hotset.size(); ++i)
     ratios.push_back(row.peer[i] / row.hotset[i]);
   const double hotset = quantile_of(row.hotset, 0.5), peer = quantile_of(row.peer, 0.5);
-  const double spread = quantile_of(ratios, 0.75) - quantile_of(ratios, 0.25);
+  const Quartiles ratio = quartiles_of(ratios);
   const bool compares = hotset > row.noise || peer > row.noise;
   if (json) {
-    nlohmann::ordered_json line{{"bench", "access"},       {"case", row.bench_case}, {"metric", row.metric},
-                                {"unit", row.unit},        {"hotset", hotset},       {"peer", peer},
-                                {"peer_name", "reference"}};
-    line["ratio"] = compares ? nlohmann::ordered_json(quantile_of(ratios, 0.5)) : nlohmann::ordered_json();
-    line["spread"] = compares ? nlohmann::ordered_json(spread) : nlohmann::ordered_json();
+    nlohmann::ordered_json line = to_json({.bench = "access",
+                                           .name = row.bench_case,
+                                           .metric = row.metric,
+                                           .unit = row.unit,
+                                           .hotset = hotset,
+                                           .peer = peer,
+                                           .peer_name = "reference",
+                                           .ratio = compares ? std::optional(ratio.median) : std::nullopt,
+                                           .spread = compares ? std::optional(ratio.spread()) : std::nullopt});
     line["method"] = row.method;
     fmt::print("{}\n", line.dump());
   } else {
     fmt::print("{:<18}{:<10}{:<8}{:>10.3f}{:>11.3f} {:<7}", row.bench_case, row.metric, row.method, hotset, peer,
                row.unit);
-    if (compares) fmt::print("{:>8.2f}{:>8.2f}", quantile_of(ratios, 0.5), spread);
+    if (compares) fmt::print("{:>8.2f}{:>8.2f}", ratio.median, ratio.spread());
     fmt::print("\n");
   }
   std::fflush(stdout);

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 #include "fault/collector.h"
 #include "fault/kinds.h"
 #include "quartiles.h"
+#include "row.h"
 
 namespace {
 
@@ -112,12 +112,15 @@ void print(const std::vector<Case>& all, bool json) {
     Quartiles cost = quartiles_of(one.ns_per_fault);
     double spread = cost.spread();
     if (json) {
-      nlohmann::json row{{"bench", "fault"},          {"case", one.name},
-                         {"metric", "cpu_per_fault"}, {"unit", "ns"},
-                         {"hotset", cost.median},     {"peer", bare.median},
-                         {"peer_name", kNoProgram},   {"ratio", bare.median / cost.median},
-                         {"spread", spread}};
-      fmt::print("{}\n", row.dump());
+      print_json({.bench = "fault",
+                  .name = one.name,
+                  .metric = "cpu_per_fault",
+                  .unit = "ns",
+                  .hotset = cost.median,
+                  .peer = bare.median,
+                  .peer_name = kNoProgram,
+                  .ratio = bare.median / cost.median,
+                  .spread = spread});
     } else {
       fmt::print("{:<54} {:>9.0f} {:>9.0f} {:>8.0f}\n", one.name, cost.median, cost.median - bare.median, spread);
     }

@@ -8,13 +8,14 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <vector>
 
 #include "access/interval.h"
 #include "access/sample.h"
+#include "row.h"
 
 namespace hotset {
 namespace {
@@ -78,17 +79,15 @@ struct Tally {
 void print(const Case& one, std::string_view metric, double ours, double normal, bool json) {
   const double ratio = metric == "width" ? normal / ours : ours / normal;
   if (json)
-    fmt::print("{}\n",
-               nlohmann::ordered_json{{"bench", "interval"},
-                                      {"case", one.name},
-                                      {"metric", metric},
-                                      {"unit", "%"},
-                                      {"hotset", ours},
-                                      {"peer", normal},
-                                      {"peer_name", "normal"},
-                                      {"ratio", normal > 0 ? nlohmann::ordered_json(ratio) : nlohmann::ordered_json()},
-                                      {"spread", nullptr}}
-                   .dump());
+    print_json({.bench = "interval",
+                .name = one.name,
+                .metric = metric,
+                .unit = "%",
+                .hotset = ours,
+                .peer = normal,
+                .peer_name = "normal",
+                .ratio = normal > 0 ? std::optional(ratio) : std::nullopt,
+                .spread = std::nullopt});
   else
     fmt::print("{:<18}{:<10}{:>9.2f}{:>9.2f} %\n", one.name, metric, ours, normal);
 }

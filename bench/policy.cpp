@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +27,7 @@
 #include "guard/guard.h"
 #include "policy/compiled.h"
 #include "quartiles.h"
+#include "row.h"
 
 namespace {
 
@@ -135,10 +135,15 @@ void print_row(const Case& one, double hook, bool json) {
     return;
   }
   auto row = [&](std::string_view metric, double ours, double peer, std::string_view name) {
-    nlohmann::json line{{"bench", "policy"}, {"case", one.name},     {"metric", metric},
-                        {"unit", "ns"},      {"hotset", ours},       {"peer", peer},
-                        {"peer_name", name}, {"ratio", peer / ours}, {"spread", spread}};
-    fmt::print("{}\n", line.dump());
+    print_json({.bench = "policy",
+                .name = one.name,
+                .metric = metric,
+                .unit = "ns",
+                .hotset = ours,
+                .peer = peer,
+                .peer_name = name,
+                .ratio = peer / ours,
+                .spread = spread});
   };
   row("cpu", kept.median, none.median, "none");
   row("cpu_added", added, added_by_walking, "walk");
@@ -168,16 +173,15 @@ Result<> bench(bool json) {
   for (const Case& one : cases)
     print_row(one, 2 * hook, json);
   if (json) {
-    fmt::print("{}\n", nlohmann::json{{"bench", "policy"},
-                                      {"case", nothing.name},
-                                      {"metric", "cpu"},
-                                      {"unit", "ns"},
-                                      {"hotset", idle.kept.median},
-                                      {"peer", idle.none.median},
-                                      {"peer_name", "none"},
-                                      {"ratio", idle.none.median / idle.kept.median},
-                                      {"spread", idle.kept.spread()}}
-                           .dump());
+    print_json({.bench = "policy",
+                .name = nothing.name,
+                .metric = "cpu",
+                .unit = "ns",
+                .hotset = idle.kept.median,
+                .peer = idle.none.median,
+                .peer_name = "none",
+                .ratio = idle.none.median / idle.kept.median,
+                .spread = idle.kept.spread()});
     return {};
   }
   fmt::print("{}: {:.0f} ns, with the hook {:.0f} ns\n", nothing.name, idle.none.median, idle.kept.median);

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 
 #include "dataset/quantile.h"
 #include "model/train.h"
+#include "row.h"
 
 namespace hotset {
 namespace {
@@ -106,16 +106,15 @@ void print(const Collector& collector, const std::string& name, const std::strin
     ratios.push_back(theirs[i] / mine[i]);
   const double spread = middle(ratios, 0.75) - middle(ratios, 0.25);
   if (json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"bench", "predict"},
-                                              {"case", name},
-                                              {"metric", "row"},
-                                              {"unit", "us"},
-                                              {"hotset", middle(mine)},
-                                              {"peer", middle(theirs)},
-                                              {"peer_name", "LGBM_BoosterPredictForMat"},
-                                              {"ratio", middle(ratios)},
-                                              {"spread", spread}}
-                           .dump());
+    print_json({.bench = "predict",
+                .name = name,
+                .metric = "row",
+                .unit = "us",
+                .hotset = middle(mine),
+                .peer = middle(theirs),
+                .peer_name = "LGBM_BoosterPredictForMat",
+                .ratio = middle(ratios),
+                .spread = spread});
   else
     fmt::print("{:<12}{:>12.2f}{:>12.2f}{:>9.2f}{:>9.2f}\n", name, middle(mine), middle(theirs), middle(ratios),
                spread);

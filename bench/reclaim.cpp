@@ -12,7 +12,6 @@
 #include <array>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ranges>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 #include "identity/process.h"
 #include "quartiles.h"
 #include "reclaim/pressure.h"
+#include "row.h"
 #include "workload/process.h"
 #include "workload/truth.h"
 
@@ -76,22 +76,21 @@ void print_row(const Turns& with, const Turns& without, bool refaults, bool json
   for (std::size_t round = 0; round < ours.size(); ++round)
     ratios.push_back(refaults ? (peers[round] + 1) / (ours[round] + 1) : ours[round] / peers[round]);
   const std::string_view metric = refaults ? "refaults" : "throughput", unit = refaults ? "pages/s" : "touches/s";
-  const double spread = quantile_of(ratios, 0.75) - quantile_of(ratios, 0.25);
+  const Quartiles ratio = quartiles_of(ratios);
   if (json) {
-    nlohmann::json row{{"bench", "reclaim"},
-                       {"case", with.method},
-                       {"metric", metric},
-                       {"unit", unit},
-                       {"hotset", quantile_of(ours, 0.5)},
-                       {"peer", quantile_of(peers, 0.5)},
-                       {"peer_name", kNone},
-                       {"ratio", quantile_of(ratios, 0.5)},
-                       {"spread", spread}};
-    fmt::print("{}\n", row.dump());
+    print_json({.bench = "reclaim",
+                .name = with.method,
+                .metric = metric,
+                .unit = unit,
+                .hotset = quantile_of(ours, 0.5),
+                .peer = quantile_of(peers, 0.5),
+                .peer_name = kNone,
+                .ratio = ratio.median,
+                .spread = ratio.spread()});
   } else {
     fmt::print("{:<10} {:<22} {:>12.0f} {:>12.0f} {:>7.2f} {:>7.2f}\n", with.method,
-               fmt::format("{}, {}", metric, unit), quantile_of(ours, 0.5), quantile_of(peers, 0.5),
-               quantile_of(ratios, 0.5), spread);
+               fmt::format("{}, {}", metric, unit), quantile_of(ours, 0.5), quantile_of(peers, 0.5), ratio.median,
+               ratio.spread());
   }
 }
 

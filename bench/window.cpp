@@ -20,7 +20,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +29,8 @@
 
 #include "base/units.h"
 #include "kernel/loader.h"
+#include "quartiles.h"
+#include "row.h"
 #include "window/reader.h"
 #include "window_bench.skel.h"
 
@@ -57,16 +59,6 @@ constexpr std::array kWays{
     Way{"perfbuf", "perfbuf", true},
 };
 constexpr std::size_t kHash = 3, kRingbuf = 4, kPerfbuf = 5;
-
-struct Spread {
-  double median, between_quartiles;
-};
-
-Spread spread(std::vector<double> values) {
-  std::ranges::sort(values);
-  std::size_t n = values.size();
-  return {values[n / 2], values[n * 3 / 4] - values[n / 4]};
-}
 
 // Reads what the programs send, as it comes, until destroyed.
 class Consumer {
@@ -196,25 +188,23 @@ class Report {
       fmt::print("{:<34} {:<18} {:>10} {:>10} {:<10} {:>7} {:>8}\n", "case", "metric", "hotset", "peer", "", "ratio",
                  "spread");
   }
-  void row(std::string_view name, std::string_view metric, std::string_view unit, Spread hotset, double peer,
+  void row(std::string_view name, std::string_view metric, std::string_view unit, Quartiles hotset, double peer,
            std::string_view peer_name) const {
     bool comparable = hotset.median > 0 && peer > 0;
     if (json_) {
-      nlohmann::json row{{"bench", "window"},
-                         {"case", name},
-                         {"metric", metric},
-                         {"unit", unit},
-                         {"hotset", hotset.median},
-                         {"peer", peer},
-                         {"peer_name", peer_name},
-                         {"ratio", nullptr},
-                         {"spread", hotset.between_quartiles}};
-      if (comparable) row["ratio"] = peer / hotset.median;
-      fmt::print("{}\n", row.dump());
+      print_json({.bench = "window",
+                  .name = name,
+                  .metric = metric,
+                  .unit = unit,
+                  .hotset = hotset.median,
+                  .peer = peer,
+                  .peer_name = peer_name,
+                  .ratio = comparable ? std::optional(peer / hotset.median) : std::nullopt,
+                  .spread = hotset.spread()});
     } else {
       fmt::print("{:<34} {:<18} {:>7.1f} {:<2} {:>7.0f} {:<2} {:<10} {:>7} {:>8.1f}\n", name, metric, hotset.median,
                  unit, peer, unit, peer_name, comparable ? fmt::format("{:.1f}", peer / hotset.median) : "",
-                 hotset.between_quartiles);
+                 hotset.spread());
     }
   }
 
@@ -225,16 +215,16 @@ class Report {
 void report_costs(const Report& report, std::string_view where, const Costs& costs) {
   for (std::size_t i = 0; i < kHash; ++i) {
     std::string name = fmt::format("{}: {}", where, kWays[i].name);
-    Spread own = spread(costs.over_empty[i]);
+    Quartiles own = quartiles_of(costs.over_empty[i]);
     report.row(name, "over_empty_program", "ns", own, 0, "none");
     for (std::size_t peer : {kHash, kRingbuf, kPerfbuf})
-      report.row(name, "over_empty_program", "ns", own, spread(costs.over_empty[peer]).median, kWays[peer].name);
+      report.row(name, "over_empty_program", "ns", own, quartiles_of(costs.over_empty[peer]).median, kWays[peer].name);
   }
 }
 
 // µs of CPU time of one call, by round.
 template <class Call>
-Result<Spread> time_calls(int calls, Call call) {
+Result<Quartiles> time_calls(int calls, Call call) {
   std::vector<double> times;
   for (int round = 0; round < kRounds; ++round) {
     Nanoseconds before = own_cpu_time();
@@ -242,7 +232,7 @@ Result<Spread> time_calls(int calls, Call call) {
       HOTSET_CHECK(call());
     times.push_back(static_cast<double>((own_cpu_time() - before).count()) / 1e3 / calls);
   }
-  return spread(times);
+  return quartiles_of(times);
 }
 
 // A window started 1,000 s ago, in which every CPU has counted in each second up to now.
@@ -273,10 +263,10 @@ Result<> report_reads(const Report& report, const Bench& bench) {
   std::uint32_t key = 0;
   if (bpf_map_update_elem(bench.seven().window, &key, used.values.data(), BPF_ANY) != 0)
     return fail(errno_error(errno, "fill", "the rolling window"));
-  HOTSET_TRY(Spread sums, time_calls(300, [&] { return seven.read(0); }));
-  HOTSET_TRY(Spread minute, time_calls(300, [&] { return seven.read(60); }));
-  HOTSET_TRY(Spread all, time_calls(300, [&] { return seven.read(); }));
-  HOTSET_TRY(Spread peer, time_calls(30, [&] { return published.read(); }));
+  HOTSET_TRY(Quartiles sums, time_calls(300, [&] { return seven.read(0); }));
+  HOTSET_TRY(Quartiles minute, time_calls(300, [&] { return seven.read(60); }));
+  HOTSET_TRY(Quartiles all, time_calls(300, [&] { return seven.read(); }));
+  HOTSET_TRY(Quartiles peer, time_calls(30, [&] { return published.read(); }));
   std::string name = fmt::format("read 7 counters, {} CPUs", seven.cpus());
   report.row(name, "sums", "us", sums, peer.median, "published");
   report.row(name, "sums_and_60_seconds", "us", minute, peer.median, "published");
@@ -289,7 +279,7 @@ Result<> report_simulated(const Report& report, std::size_t cpus, std::size_t co
   WindowImage kernel =
       used_window(cpus, counters, {.jiffies = 1 << 30, .monotonic = std::chrono::hours(9), .boottime = {}});
   WindowImage image = kernel;
-  HOTSET_TRY(Spread time, time_calls(20, [&] {
+  HOTSET_TRY(Quartiles time, time_calls(20, [&] {
                std::memcpy(image.values.data(), kernel.values.data(), kernel.values.size() * sizeof(__u64));
                return WindowHistory::from(image);
              }));
@@ -325,8 +315,8 @@ Result<> bench(bool json) {
         "medians of {} rounds, over the empty program: {:.1f} ns in a test run, {:.0f} ns more than no "
         "program "
         "on a fault of {:.0f} ns\n{} records found a buffer full\n",
-        kRounds, spread(runs.empty).median, spread(faults.empty).median - spread(faults.bare).median,
-        spread(faults.bare).median, bench.object->bss->refused);
+        kRounds, quartiles_of(runs.empty).median, quartiles_of(faults.empty).median - quartiles_of(faults.bare).median,
+        quartiles_of(faults.bare).median, bench.object->bss->refused);
   return {};
 }
 

@@ -7,11 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
 #include "base/units.h"
+#include "quartiles.h"
+#include "row.h"
 #include "workload/run.h"
 
 namespace hotset {
@@ -45,11 +46,6 @@ double touches_per_second(const Case& row, bool publish) {
   return static_cast<double>(summary.touches) / summary.seconds;
 }
 
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
-}
-
 void measure(const Case& row, bool json) {
   std::vector<double> with, without, ratios;
   for (int round = 0; round < kRounds; ++round) {
@@ -57,21 +53,20 @@ void measure(const Case& row, bool json) {
     without.push_back(touches_per_second(row, false));
     ratios.push_back(with.back() / without.back());
   }
-  double spread = quantile(ratios, 0.75) - quantile(ratios, 0.25);
+  const Quartiles ratio = quartiles_of(ratios);
   if (json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"bench", "workload"},
-                                              {"case", row.name},
-                                              {"metric", "touches"},
-                                              {"unit", "1/s"},
-                                              {"hotset", quantile(with, 0.5)},
-                                              {"peer", quantile(without, 0.5)},
-                                              {"peer_name", "no-record"},
-                                              {"ratio", quantile(ratios, 0.5)},
-                                              {"spread", spread}}
-                           .dump());
+    print_json({.bench = "workload",
+                .name = row.name,
+                .metric = "touches",
+                .unit = "1/s",
+                .hotset = quantile_of(with, 0.5),
+                .peer = quantile_of(without, 0.5),
+                .peer_name = "no-record",
+                .ratio = ratio.median,
+                .spread = ratio.spread()});
   else
-    fmt::print("{:<17}{:>12.1f}{:>12.1f}{:>9.3f}{:>9.3f}\n", row.name, 1e9 / quantile(with, 0.5),
-               1e9 / quantile(without, 0.5), quantile(ratios, 0.5), spread);
+    fmt::print("{:<17}{:>12.1f}{:>12.1f}{:>9.3f}{:>9.3f}\n", row.name, 1e9 / quantile_of(with, 0.5),
+               1e9 / quantile_of(without, 0.5), ratio.median, ratio.spread());
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 #include "access/clear.h"
 #include "access/pagemap.h"
 #include "kernel/access_child.h"
+#include "kernel/census_test.h"
 
 namespace hotset {
 namespace {
@@ -23,14 +24,8 @@ using Runs = std::vector<Run>; // testing::Test has a Run of its own
 
 constexpr std::uint64_t kHugeMiB = 8;
 
-class CensusTest : public testing::Test {
+class CensusTest : public WithCensus {
  protected:
-  void SetUp() override {
-    Result<Census> opened = Census::open(clock);
-    if (!opened && opened.error().code == ErrorCode::unsupported) GTEST_SKIP() << to_sentence(opened.error());
-    ASSERT_TRUE(opened) << to_sentence(opened.error());
-    census.emplace(std::move(*opened));
-  }
   Snapshot read(pid_t pid) {
     Result<Census::Subject> subject = census->attach({pid, 0});
     EXPECT_TRUE(subject) << to_sentence(subject.error());
@@ -75,9 +70,6 @@ class CensusTest : public testing::Test {
     file << "1" << std::flush;
     ASSERT_TRUE(file);
   }
-
-  SystemClock clock;
-  std::optional<Census> census;
 };
 
 TEST_F(CensusTest, equals_smaps_in_every_mapping_of_a_quiet_process) {

@@ -19,6 +19,7 @@
 #include "base/mounts.h"
 #include "estimate/meter.h"
 #include "kernel/access_child.h"
+#include "kernel/census_test.h"
 #include "kernel/family.h"
 
 namespace hotset {
@@ -29,14 +30,8 @@ constexpr double kBeside = 96;
 constexpr Aim kPlenty{.method = Aim::Method::exact, .budget_us = 1e6};
 constexpr int kWindows = 5; // a scoped clear settles in later windows what the first finds to be shared
 
-class GroupMeterTest : public testing::Test {
+class GroupMeterTest : public WithCensus {
  protected:
-  void SetUp() override {
-    Result<Census> opened = Census::open(clock);
-    if (!opened && opened.error().code == ErrorCode::unsupported) GTEST_SKIP() << to_sentence(opened.error());
-    ASSERT_TRUE(opened) << to_sentence(opened.error());
-    census.emplace(std::move(*opened));
-  }
   void start(pid_t root) {
     group = find_tree(files, root).value();
     meter.emplace(*census, clock, *group, FrameFlags::open().value(), 1, 1000);
@@ -61,9 +56,7 @@ class GroupMeterTest : public testing::Test {
   }
   static constexpr std::uint64_t kRssLag = 512; // the kernel's quick counts, of five processes
 
-  SystemClock clock;
   Files files;
-  std::optional<Census> census;
   std::unique_ptr<Group> group;
   std::optional<GroupMeter> meter;
 };

@@ -11,6 +11,7 @@
 
 #include "access/meter.h"
 #include "kernel/access_child.h"
+#include "kernel/census_test.h"
 #include "workload/process.h"
 #include "workload/truth.h"
 
@@ -22,14 +23,8 @@ using namespace std::chrono_literals;
 // What a workload touches beside its region: stack, heap, code, and the record of its touches.
 constexpr double kBeside = 64;
 
-class MeterTest : public testing::Test {
+class MeterTest : public WithCensus {
  protected:
-  void SetUp() override {
-    Result<Census> opened = Census::open(clock);
-    if (!opened && opened.error().code == ErrorCode::unsupported) GTEST_SKIP() << to_sentence(opened.error());
-    ASSERT_TRUE(opened) << to_sentence(opened.error());
-    census.emplace(std::move(*opened));
-  }
   void start(std::string_view pattern, std::uint64_t rss_mib, double hot, bool scattered, bool huge = false) {
     WorkloadSpec spec = default_spec(**find_pattern(pattern));
     spec.rss_bytes = rss_mib << 20;
@@ -94,8 +89,6 @@ class MeterTest : public testing::Test {
     return seen;
   }
 
-  SystemClock clock;
-  std::optional<Census> census;
   std::optional<WorkloadProcess> workload;
   std::optional<TruthReader> truth;
   std::optional<AccessMeter> meter;

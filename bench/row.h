@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of results as every benchmark tells it with --json: one schema, so that one script can read them all.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+namespace hotset {
+
+struct BenchRow {
+  std::string_view bench, name, metric, unit; // name: of the case
+  double hotset, peer;                        // medians
+  std::string_view peer_name;
+  std::optional<double> ratio;  // above 1: hotset is better; absent: the two do not compare
+  std::optional<double> spread; // between quartiles
+};
+
+inline nlohmann::ordered_json to_json(const BenchRow& row) {
+  auto number = [](const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+  };
+  return {{"bench", row.bench},         {"case", row.name},           {"metric", row.metric},
+          {"unit", row.unit},           {"hotset", row.hotset},       {"peer", row.peer},
+          {"peer_name", row.peer_name}, {"ratio", number(row.ratio)}, {"spread", number(row.spread)}};
+}
+
+inline void print_json(const BenchRow& row) {
+  fmt::print("{}\n", to_json(row).dump());
+}
+
+} // namespace hotset

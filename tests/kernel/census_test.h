@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every test of Accessed bits begins with: a census that opened, or the reason why this kernel has none.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "access/census.h"
+
+namespace hotset {
+
+class WithCensus : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<Census> opened = Census::open(clock);
+    if (!opened && opened.error().code == ErrorCode::unsupported) GTEST_SKIP() << to_sentence(opened.error());
+    ASSERT_TRUE(opened) << to_sentence(opened.error());
+    census.emplace(std::move(*opened));
+  }
+
+  SystemClock clock;
+  std::optional<Census> census;
+};
+
+} // namespace hotset
