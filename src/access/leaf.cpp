@@ -56,7 +56,7 @@ HOTSET_AVX2 std::uint64_t signs(__m256i bytes) {
 
 __attribute__((target("avx2"))) LeafPages scan_leaf_avx2(const Entry* entries) {
   LeafPages pages;
-  for (unsigned w = 0; w < pages.present.words.size(); ++w) {
+  for (std::size_t w = 0; w < pages.present.words.size(); ++w) {
     const __m256i low = pack_32(entries + w * 64), high = pack_32(entries + w * 64 + 32);
     const std::uint64_t present = signs<7>(low) | signs<7>(high) << 32;
     pages.present.words[w] = present;
