@@ -59,6 +59,12 @@ class MeterTest : public WithCensus {
         if (held.code == "tlb") pages += static_cast<double>(held.pages);
       return pages;
     }
+    [[nodiscard]] std::string reasons() const {
+      std::string text = fmt::format("{} aged", reading.answer.aged);
+      for (const Held& held : reading.answer.held)
+        text += fmt::format(", {} {}", held.pages, held.code);
+      return text;
+    }
   };
   // The bounds hold the truth, and an answer that nothing can hide from is right to the page.
   static void expect_holds(const Window& seen, double huge_slack = 0) {
@@ -103,7 +109,8 @@ TEST_F(MeterTest, exact_method_finds_just_the_touched_pages) {
       SCOPED_TRACE(testing::Message() << "scattered " << scattered << ", window " << i);
       expect_holds(seen);
       EXPECT_TRUE(seen.hidden() > 0 || seen.anonymous() >= seen.truth - 4) << seen.anonymous();
-      EXPECT_TRUE(i < 2 || seen.width() <= 32) << seen.width(); // DAMON or reclaim may age a few
+      // What stays open is shared memory beside the region, the libraries' say, until a scoped clear is worth it.
+      EXPECT_TRUE(i < 2 || seen.width() - seen.hidden() <= kBeside) << seen.width() << ", " << seen.reasons();
     }
   }
 }
