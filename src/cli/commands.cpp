@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands, and the one place where a command line becomes a call and an error becomes text.
+#include <fcntl.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -35,6 +37,13 @@ struct Declared {
   CLI::App* app;
   Action action;
 };
+
+// A standard stream that is closed would be the next file that we open, and results would go into it. What is put in
+// its place is open the wrong way round, so that using it fails as using a closed one does.
+void fill_closed_streams() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) return;
+}
 
 // Everything behind a bare "--" belongs to the target, whatever it looks like: cut it off before CLI11 sees it.
 Tail cut_tail(std::vector<std::string>& arguments) {
@@ -91,6 +100,7 @@ std::span<const Command> commands() {
 }
 
 int run(int argc, char** argv) {
+  fill_closed_streams();
   set_up_log();
   catch_interrupts();
   std::vector<std::string> arguments(argv + 1, argv + argc);

@@ -28,6 +28,15 @@ TEST(CommandLine, works_with_its_standard_input_closed) {
   EXPECT_EQ(run_hotset({"--version"}, {.close_input = true}).exit_code, 0);
 }
 
+TEST(CommandLine, a_closed_standard_output_is_named_as_that) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--version"}, {"workload", "--list"}, {"doctor", "--json"}}) {
+    RunResult run = run_hotset(arguments, {.close_output = true});
+    EXPECT_EQ(run.exit_code, 7) << arguments.at(0);
+    EXPECT_EQ(run.err, "hotset: cannot write to the standard output: Bad file descriptor; open it for writing\n");
+  }
+}
+
 TEST(CommandLine, takes_no_negative_number_for_a_count) {
   EXPECT_EQ(run_hotset({"record", "1", "--out", "/dev/null", "--samples", "-1"}).exit_code, 2);
   EXPECT_EQ(run_hotset({"record", "1", "--out", "/dev/null", "--min-value", "99999999999999999999999"}).exit_code, 2);

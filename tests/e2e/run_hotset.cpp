@@ -104,7 +104,8 @@ RunningHotset::RunningHotset(const std::vector<std::string>& arguments, RunOptio
     file = Fd(::open(options.output_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
     EXPECT_TRUE(file) << options.output_path;
   }
-  pid_ = spawn(command, options.environment, {in.get(), file ? file.get() : out.write.get(), err.write.get()});
+  const int output = options.close_output ? -1 : file ? file.get() : out.write.get();
+  pid_ = spawn(command, options.environment, {in.get(), output, err.write.get()});
   out_ = std::move(out.read);
   err_ = std::move(err.read);
 }

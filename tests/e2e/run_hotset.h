@@ -23,6 +23,7 @@ struct RunOptions {
   std::vector<std::string> environment{}; // "NAME=value", added to ours
   std::string input{};                    // what it reads from standard input, then the end
   bool close_input = false;               // standard input is closed instead
+  bool close_output = false;              // standard output is closed
   std::string output_path{};        // standard output goes to this file ("/dev/full") instead of to RunResult::out
   std::chrono::seconds timeout{60}; // then SIGKILL and timed_out
 };
