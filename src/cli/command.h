@@ -31,6 +31,9 @@ struct Command {
 
 std::span<const Command> commands();
 
+// Declares each as a subcommand of `app`, of which one must be given; the action is that one's.
+Action declare_all(CLI::App& app, std::span<const Command> commands, const Tail& tail);
+
 // One file per command.
 Action declare_doctor(CLI::App& app, const Tail& tail);
 Action declare_measure(CLI::App& app, const Tail& tail);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "base/interrupt.h"
 #include "base/units.h"
@@ -31,11 +32,6 @@ constexpr std::array kCommands{
     Command{"selftest", "Measure known-answer workloads by every method, and compare", declare_selftest},
     Command{"workload", "Run a known-answer memory workload that publishes what it touches", declare_workload},
     Command{"policy", "Say which files may be opened, and by whom", declare_policy},
-};
-
-struct Declared {
-  CLI::App* app;
-  Action action;
 };
 
 // A standard stream that is closed would be the next file that we open, and results would go into it. What is put in
@@ -99,6 +95,20 @@ std::span<const Command> commands() {
   return kCommands;
 }
 
+Action declare_all(CLI::App& app, std::span<const Command> commands, const Tail& tail) {
+  app.require_subcommand(1);
+  std::vector<std::pair<const CLI::App*, Action>> declared;
+  for (const Command& command : commands) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    declared.emplace_back(sub, command.declare(*sub, tail));
+  }
+  return [declared = std::move(declared)]() -> Result<int> {
+    for (const auto& [sub, action] : declared)
+      if (sub->parsed()) return action();
+    return static_cast<int>(ErrorCode::usage);
+  };
+}
+
 int run(int argc, char** argv) {
   fill_closed_streams();
   set_up_log();
@@ -108,13 +118,8 @@ int run(int argc, char** argv) {
 
   CLI::App app{"hotset: how much memory is in use right now, and how sure that is"};
   app.set_version_flag("--version", std::string("hotset " HOTSET_VERSION));
-  app.require_subcommand(1);
-  std::vector<Declared> declared;
-  for (const Command& command : commands()) {
-    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    declared.push_back({sub, command.declare(*sub, tail)});
-    refuse_wrapped_counts_and_empty_texts(*sub);
-  }
+  const Action action = declare_all(app, commands(), tail);
+  refuse_wrapped_counts_and_empty_texts(app);
 
   try {
     std::ranges::reverse(arguments); // CLI11 takes them from the back
@@ -123,12 +128,8 @@ int run(int argc, char** argv) {
     return answer(app, error);
   }
 
-  for (const Declared& command : declared) {
-    if (!command.app->parsed()) continue;
-    Result<int> code = command.action();
-    return code ? *code : report(code.error());
-  }
-  return static_cast<int>(ErrorCode::usage);
+  Result<int> code = action();
+  return code ? *code : report(code.error());
 }
 
 } // namespace hotset

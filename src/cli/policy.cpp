@@ -3,8 +3,6 @@
 #include "cli/policy.h"
 
 #include <array>
-#include <utility>
-#include <vector>
 
 namespace hotset {
 namespace {
@@ -21,17 +19,7 @@ constexpr std::array kSubcommands{
 } // namespace
 
 Action declare_policy(CLI::App& app, const Tail& tail) {
-  app.require_subcommand(1);
-  std::vector<std::pair<const CLI::App*, Action>> declared;
-  for (const Command& command : kSubcommands) {
-    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    declared.emplace_back(sub, command.declare(*sub, tail));
-  }
-  return [declared = std::move(declared)]() -> Result<int> {
-    for (const auto& [sub, action] : declared)
-      if (sub->parsed()) return action();
-    return static_cast<int>(ErrorCode::usage);
-  };
+  return declare_all(app, kSubcommands, tail);
 }
 
 } // namespace hotset
