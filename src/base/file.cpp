@@ -4,13 +4,17 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+
+#include "base/interrupt.h"
 
 namespace hotset {
 namespace {
@@ -26,6 +30,15 @@ Result<Fd> open_path(const std::string& path, int flags, std::string operation) 
     return fail(std::move(error));
   }
   return Fd(fd);
+}
+
+// Until a read would not block; false when an interrupt was requested and it still would. A signal alone would not do:
+// it may come between the look at the request and the read.
+bool wait_for_input(int fd) {
+  std::array<pollfd, 2> sources{pollfd{fd, POLLIN, 0}, pollfd{interrupt_fd(), POLLIN, 0}};
+  while (::poll(sources.data(), sources.size(), -1) < 0 && errno == EINTR) {
+  }
+  return sources[0].revents != 0 || !interrupt_requested();
 }
 
 } // namespace
@@ -94,6 +107,7 @@ Result<std::string> read_all(int fd, std::string_view object, std::size_t max_by
   constexpr std::size_t kChunk = 16384;
   std::string text;
   for (;;) {
+    if (!wait_for_input(fd)) return fail(errno_error(EINTR, "read", std::string(object)));
     std::size_t used = text.size();
     text.resize(used + kChunk);
     ssize_t got = ::read(fd, text.data() + used, kChunk);

@@ -42,7 +42,8 @@ Result<Fd> open_write(const std::string& path);
 Result<Fd> open_append(const std::string& path);
 // All of the text or an error that names `object` (ENOSPC and the like: ErrorCode::output).
 Result<> write_all(int fd, std::string_view text, std::string_view object);
-// Reads an open descriptor from its start to its end, at most max_bytes.
+// Reads an open descriptor from where it is to its end, at most max_bytes. ErrorCode::interrupted when an interrupt was
+// requested (base/interrupt.h) and there is nothing to read yet; what is there is read nevertheless.
 Result<std::string> read_all(int fd, std::string_view object, std::size_t max_bytes = kSmallFileBytes);
 // Writes to a temporary name beside `path` and renames: readers see the old file or the whole new one. What is there
 // and is no file (a device, a pipe) is written to instead.

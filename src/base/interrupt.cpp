@@ -11,11 +11,13 @@
 namespace hotset {
 namespace {
 
+constexpr int kSignalExit = 128;
+
 volatile std::sig_atomic_t requested = 0;
 int wake_fd = -1;
 
 void on_signal(int number) {
-  if (requested != 0) ::_exit(128 + number);
+  if (requested != 0) ::_exit(kSignalExit + number);
   int saved = errno;
   requested = number;
   std::uint64_t one = 1;
@@ -41,6 +43,10 @@ bool interrupt_requested() {
 
 int interrupt_signal() {
   return requested;
+}
+
+int interrupt_exit_code() {
+  return kSignalExit + requested;
 }
 
 int interrupt_fd() {

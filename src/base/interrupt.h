@@ -10,6 +10,8 @@ void catch_interrupts();
 [[nodiscard]] bool interrupt_requested();
 // The signal that asked, 0 when none did.
 [[nodiscard]] int interrupt_signal();
+// As a shell reports a program that the signal ended: for a run with nothing to show because of it.
+[[nodiscard]] int interrupt_exit_code();
 // Readable once an interrupt was requested; -1 when catch_interrupts() was not called.
 [[nodiscard]] int interrupt_fd();
 

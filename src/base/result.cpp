@@ -30,6 +30,8 @@ ErrorCode code_of(int error_number) {
     case ENOSYS:
     case EOPNOTSUPP:
       return ErrorCode::unsupported;
+    case EINTR:
+      return ErrorCode::interrupted;
     default:
       return ErrorCode::internal;
   }

@@ -24,6 +24,7 @@ enum class ErrorCode : int {
   output = 7,         // what was to be written could not be
   gone = 8,           // the target ended before the work was done
   not_applicable = 9, // the target has no memory of its own: a zombie or a kernel thread
+  interrupted = 128,  // a signal ended it (base/interrupt.h), whose number is added to the exit code; said silently
 };
 
 struct Error {
@@ -38,8 +39,8 @@ struct Error {
 std::string to_sentence(const Error& error);
 
 // An error from errno: the code follows from the number (ENOENT and ESRCH: not_found, EPERM and EACCES: permission,
-// ENOSPC, EDQUOT, EFBIG and EROFS: output, ENOSYS and EOPNOTSUPP: unsupported, else internal), with a remedy where
-// one is general enough to be true.
+// ENOSPC, EDQUOT, EFBIG and EROFS: output, ENOSYS and EOPNOTSUPP: unsupported, EINTR: interrupted, else internal), with
+// a remedy where one is general enough to be true.
 Error errno_error(int error_number, std::string operation, std::string object);
 
 template <class T = void>

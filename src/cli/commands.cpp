@@ -57,9 +57,12 @@ void set_up_log() {
   spdlog::set_default_logger(log);
 }
 
+// Who pressed Ctrl-C knows why it ended.
 int report(const Error& error) {
+  const bool interrupted = error.code == ErrorCode::interrupted;
+  if (interrupted && interrupt_requested()) return interrupt_exit_code();
   spdlog::error("{}", to_sentence(error));
-  return static_cast<int>(error.code);
+  return static_cast<int>(interrupted ? ErrorCode::internal : error.code);
 }
 
 // What CLI11 takes and should not: -1 as the largest number of an unsigned option, and what is too large as the largest

@@ -132,7 +132,7 @@ Result<int> estimate(const Options& options, const Tail& tail) {
     return 0;
   }
   HOTSET_CHECK(std::move(ended));
-  return printed == 0 && interrupt_requested() ? 128 + interrupt_signal() : 0;
+  return printed == 0 && interrupt_requested() ? interrupt_exit_code() : 0;
 }
 
 } // namespace

@@ -17,7 +17,6 @@ namespace hotset {
 namespace {
 
 constexpr std::uint64_t kProfileSteps = 10;
-constexpr int kSignalExit = 128; // as a shell reports a program that a signal ended
 
 struct MeasureOptions {
   TargetOptions target;
@@ -126,7 +125,7 @@ std::string waiting_text(const std::string& target, const Wait& wait) {
 
 // What became of the run: a reason for an exit code other than 0, or none.
 Result<int> conclude(const Outcome& outcome, const Measured& target, const Schedule& schedule) {
-  if (outcome.ending == Ending::interrupted && outcome.readings == 0) return kSignalExit + interrupt_signal();
+  if (outcome.ending == Ending::interrupted && outcome.readings == 0) return interrupt_exit_code();
   if (outcome.ending != Ending::target_gone) return 0;
   std::string readings =
       schedule.count ? fmt::format("{} of {}", outcome.readings, *schedule.count) : fmt::format("{}", outcome.readings);

@@ -77,7 +77,7 @@ Result<int> record_target(const Options& options, const Tail& tail) {
   HOTSET_CHECK(print(options, summary));
   // A command of ours ends when its work is done; a process that was there before should have outlived the recording.
   if (summary.end == RecordEnd::target_ended && tail.empty()) return static_cast<int>(ErrorCode::gone);
-  return summary.rows > 0 ? 0 : 128 + interrupt_signal();
+  return summary.rows > 0 ? 0 : interrupt_exit_code();
 }
 
 // Data sets that are whole are kept: an interrupted suite goes on where it stopped.
@@ -121,7 +121,7 @@ Result<int> record_suite(const Options& options, const Tail& tail) {
     TargetSpec spec{.pid = std::nullopt, .comm = "", .command = entry.command};
     HOTSET_TRY(RecordSummary summary, record_one(spec, record, fmt::format("[{}/{}] ", i + 1, entries.size())));
     HOTSET_CHECK(print(options, summary));
-    if (summary.end == RecordEnd::interrupted) return 128 + interrupt_signal();
+    if (summary.end == RecordEnd::interrupted) return interrupt_exit_code();
   }
   return 0;
 }

@@ -76,7 +76,7 @@ Result<int> selftest(bool full, bool json) {
   for (std::size_t i = 0; i < cells.size(); ++i)
     for (const Method& method : methods()) {
       if (method.counts_faults || method.chooses) continue; // no working set; none of its own
-      if (interrupt_requested()) return 128 + interrupt_signal();
+      if (interrupt_requested()) return interrupt_exit_code();
       if (output.reader_gone()) return 0;
       progress.show(fmt::format("cell {} of {}: {}, {}", i + 1, cells.size(), cell_name(cells[i]), method.name));
       HOTSET_TRY(SelftestResult result, run_selftest_cell(cells[i], method, clock));

@@ -37,6 +37,15 @@ TEST(CommandLine, a_closed_standard_output_is_named_as_that) {
   }
 }
 
+TEST(CommandLine, an_interrupt_ends_the_wait_for_input) {
+  RunningHotset run({"policy", "check", "-"}, {.input = "mode = ", .keep_input_open = true});
+  run.wait_for_input_to_be_read();
+  run.send(SIGINT);
+  RunResult result = run.finish();
+  EXPECT_EQ(result.exit_code, 128 + SIGINT);
+  EXPECT_EQ(result.out + result.err, "");
+}
+
 TEST(CommandLine, takes_no_negative_number_for_a_count) {
   EXPECT_EQ(run_hotset({"record", "1", "--out", "/dev/null", "--samples", "-1"}).exit_code, 2);
   EXPECT_EQ(run_hotset({"record", "1", "--out", "/dev/null", "--min-value", "99999999999999999999999"}).exit_code, 2);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,11 +65,11 @@ pid_t spawn(const std::vector<std::string>& command, const std::vector<std::stri
   ::_exit(127);
 }
 
-// A short text as a readable descriptor. Longer than a pipe holds would block: no test needs it.
-Fd readable(std::string_view text) {
+// A pipe with a short text in it. Longer than a pipe holds would block: no test needs it.
+Pipe holding(std::string_view text) {
   Pipe pipe;
   if (::write(pipe.write.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) std::abort();
-  return std::move(pipe.read);
+  return pipe;
 }
 
 // Appends what is there; closes the descriptor at its end.
@@ -98,14 +99,17 @@ RunningHotset::RunningHotset(const std::vector<std::string>& arguments, RunOptio
   command.emplace_back(HOTSET_BINARY);
   command.insert(command.end(), arguments.begin(), arguments.end());
   Pipe out, err;
-  Fd in = options.close_input ? Fd() : readable(options.input);
+  Pipe in = holding(options.input);
+  if (options.close_input) in.read.reset();
+  if (!options.keep_input_open) in.write.reset();
   Fd file;
   if (!options.output_path.empty()) {
     file = Fd(::open(options.output_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
     EXPECT_TRUE(file) << options.output_path;
   }
   const int output = options.close_output ? -1 : file ? file.get() : out.write.get();
-  pid_ = spawn(command, options.environment, {in.get(), output, err.write.get()});
+  pid_ = spawn(command, options.environment, {in.read.get(), output, err.write.get()});
+  in_ = std::move(in.write);
   out_ = std::move(out.read);
   err_ = std::move(err.read);
 }
@@ -136,6 +140,11 @@ bool RunningHotset::wait_for(const std::string& stream, std::string_view text) {
   return true;
 }
 
+void RunningHotset::wait_for_input_to_be_read() const {
+  for (int left = 1; ::ioctl(in_.get(), FIONREAD, &left) == 0 && left > 0;)
+    ::usleep(1000);
+}
+
 RunResult RunningHotset::finish() {
   while (pump()) {
   }
@@ -162,8 +171,9 @@ RunResult run_hotset(const std::vector<std::string>& arguments, RunOptions optio
 
 Program::Program(const std::vector<std::string>& command) {
   Pipe out;
-  Fd in = readable("");
-  pid_ = spawn(command, {}, {in.get(), out.write.get(), STDERR_FILENO});
+  Pipe in = holding("");
+  in.write.reset();
+  pid_ = spawn(command, {}, {in.read.get(), out.write.get(), STDERR_FILENO});
   out_ = std::move(out.read);
 }
 

@@ -23,6 +23,7 @@ struct RunOptions {
   std::vector<std::string> environment{}; // "NAME=value", added to ours
   std::string input{};                    // what it reads from standard input, then the end
   bool close_input = false;               // standard input is closed instead
+  bool keep_input_open = false;           // no end comes after `input` while it runs
   bool close_output = false;              // standard output is closed
   std::string output_path{};        // standard output goes to this file ("/dev/full") instead of to RunResult::out
   std::chrono::seconds timeout{60}; // then SIGKILL and timed_out
@@ -51,6 +52,8 @@ class RunningHotset {
   bool wait_for_output(std::string_view text) { return wait_for(result_.out, text); }
   bool wait_for_errors(std::string_view text) { return wait_for(result_.err, text); }
   void send(int signal) const { ::kill(pid_, signal); }
+  // Waits until it has read all of its input.
+  void wait_for_input_to_be_read() const;
   // Waits for its end.
   RunResult finish();
 
@@ -61,6 +64,7 @@ class RunningHotset {
   void reap();
 
   pid_t pid_ = -1;
+  Fd in_; // with keep_input_open: where its input is written
   Fd out_, err_;
   std::chrono::steady_clock::time_point deadline_;
   RunResult result_;

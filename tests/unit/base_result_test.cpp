@@ -29,6 +29,10 @@ TEST(Error, from_a_directory_in_the_place_of_a_file_is_the_users_and_has_a_remed
   EXPECT_EQ(to_sentence(error), "cannot read folder: Is a directory; give the name of a file");
 }
 
+TEST(Error, from_an_interrupted_call_is_an_interrupt) {
+  EXPECT_EQ(errno_error(EINTR, "read", "x").code, ErrorCode::interrupted);
+}
+
 TEST(Error, within_a_caller_keeps_code_and_remedy_and_makes_the_rest_the_cause) {
   Error inner{ErrorCode::permission, "open", "/x", "denied", "run as root"};
   EXPECT_EQ(to_sentence(within("measure", "process 1", inner)),
