@@ -2,6 +2,7 @@
 // hotset policy check: what its author should know before a policy is loaded.
 #include <memory>
 
+#include "base/interrupt.h"
 #include "cli/policy.h"
 #include "policy/check.h"
 #include "present/output.h"
@@ -17,7 +18,8 @@ struct Options {
 
 Result<int> check(const Options& options) {
   HOTSET_TRY(const std::string text, read_policy_text(options.file));
-  const PolicyCheck report = check_policy(parse_policy(text, options.file), system_users());
+  const PolicyCheck report = check_policy(parse_policy(text, options.file), system_users(), interrupt_requested);
+  if (interrupt_requested()) return interrupt_exit_code();
   Output output;
   HOTSET_CHECK(options.json ? output.line(policy_check_json(report))
                             : output.print(policy_check_text(report, Style::of(output.fd()))));

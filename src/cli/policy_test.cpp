@@ -2,6 +2,7 @@
 // hotset policy test: one question to a policy, with the reasons for its answer. Nothing is loaded.
 #include <memory>
 
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/policy.h"
 #include "policy/explain.h"
@@ -52,7 +53,7 @@ Result<PolicyQuery> query_of(const Options& options) {
 Result<int> test(const Options& options) {
   HOTSET_TRY(const PolicyQuery query, query_of(options));
   HOTSET_TRY(Policy policy, read_policy(options.file));
-  HOTSET_TRY(const CompiledPolicy compiled, compile_policy(std::move(policy)));
+  HOTSET_TRY(const CompiledPolicy compiled, compile_policy(std::move(policy), system_users(), interrupt_requested));
   HOTSET_TRY(const PolicyExplanation explanation, explain(compiled, query));
   Output output;
   HOTSET_CHECK(options.json

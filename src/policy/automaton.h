@@ -53,9 +53,11 @@ struct AutomatonOptions {
   bool only_paths = false;
   // Given the patterns that match whatever else comes: those that no longer matter.
   std::function<PatternSet(const PatternSet& settled)> forget;
+  // Asked at each state: true gives up, as if it took too much.
+  std::function<bool()> stop;
 };
 
-// Of at most kMostPatterns patterns. Nothing when it would take more transitions than it may.
+// Of at most kMostPatterns patterns. Nothing when it would take more transitions than it may, or was stopped.
 std::optional<PathAutomaton> build_automaton(std::span<const PathPattern* const> patterns,
                                              const AutomatonOptions& options);
 

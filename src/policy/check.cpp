@@ -30,6 +30,8 @@ constexpr std::array kProblems{
 
 // Larger than the kernel program's, since paths are told from other texts; still a bound on time.
 constexpr std::size_t kMostTransitions = 4 * std::size_t{POLICY_MAX_TRANSITIONS};
+// Of all pairs of rules together: a few seconds.
+constexpr std::size_t kMostOfPairs = std::size_t{1} << 23;
 
 std::string labels(const Policy& policy, const std::vector<std::size_t>& rules) {
   std::vector<std::string> each;
@@ -40,7 +42,8 @@ std::string labels(const Policy& policy, const std::vector<std::size_t>& rules) 
 
 class Check {
  public:
-  explicit Check(PolicyCheck& report) : report_(report), rules_(report.policy.rules) {}
+  Check(PolicyCheck& report, const std::function<bool()>& stop)
+      : report_(report), rules_(report.policy.rules), stop_(stop), relations_(kMostOfPairs, stop) {}
 
   void users_exist(const Users& users) {
     for (std::size_t r = 0; r < rules_.size(); ++r) {
@@ -58,7 +61,8 @@ class Check {
   // Compiles it with users that all exist, since those that do not have their own finding.
   void fits() {
     const Users any = [](const std::string&) -> Result<std::optional<std::uint32_t>> { return 0; };
-    const Result<CompiledPolicy> compiled = compile_policy(report_.policy, any);
+    const Result<CompiledPolicy> compiled = compile_policy(report_.policy, any, stop_);
+    if (!compiled && compiled.error().code == ErrorCode::interrupted) return;
     if (!compiled) {
       add(PolicyProblem::too_large, std::nullopt, {}, to_sentence(compiled.error()));
       return;
@@ -77,9 +81,10 @@ class Check {
     for (const PolicyRule& rule : rules_)
       paths.push_back(&rule.path);
     const AutomatonOptions options{
-        .most_transitions = kMostTransitions, .only_paths = true, .forget = [&](const PatternSet& settled) {
-          return decided_by_others(report_.policy, settled);
-        }};
+        .most_transitions = kMostTransitions,
+        .only_paths = true,
+        .forget = [&](const PatternSet& settled) { return decided_by_others(report_.policy, settled); },
+        .stop = stop_};
     const std::optional<PathAutomaton> automaton = build_automaton(paths, options);
     if (!automaton) {
       add(PolicyProblem::unfinished, std::nullopt, {},
@@ -87,20 +92,27 @@ class Check {
       return;
     }
     std::unordered_set<PatternSet> seen;
-    for (std::uint32_t state = 0; state < automaton->states(); ++state)
+    for (std::uint32_t state = 0; state < automaton->states() && !stopped(); ++state)
       if (automaton->is_path[state] && seen.insert(automaton->accepted[state]).second)
         note_deciders(automaton->accepted[state]);
-    for (std::size_t r = 0; r < rules_.size(); ++r)
+    for (std::size_t r = 0; r < rules_.size() && !stopped(); ++r)
       if (!decides_.test(r)) add_idle(r);
   }
 
   void rules_agree() {
     for (std::size_t later = 0; later < rules_.size(); ++later)
-      for (std::size_t earlier = 0; earlier < later; ++earlier)
+      for (std::size_t earlier = 0; earlier < later && !stopped(); ++earlier)
         if (decides_.test(later) && decides_.test(earlier)) compare(earlier, later);
     if (relations_.gave_up())
       add(PolicyProblem::unfinished, std::nullopt, {},
           "whether some pairs of rules meet would take too long to find out");
+  }
+
+  [[nodiscard]] bool stopped() const { return stop_ && stop_(); }
+  // What was found until then may be wrong, as that a rule never decides.
+  void say_stopped() {
+    report_.findings.clear();
+    add(PolicyProblem::unfinished, std::nullopt, {}, "the check was stopped");
   }
 
   void sort() {
@@ -169,6 +181,7 @@ class Check {
 
   PolicyCheck& report_;
   const std::vector<PolicyRule>& rules_;
+  const std::function<bool()>& stop_;
   PatternSet decides_;
   Relations relations_;
 };
@@ -193,18 +206,18 @@ std::size_t PolicyCheck::count(Severity severity) const {
       findings, severity, [](const PolicyFinding& finding) { return severity_of(finding.problem); }));
 }
 
-PolicyCheck check_policy(PolicyText text, const Users& users) {
+PolicyCheck check_policy(PolicyText text, const Users& users, const std::function<bool()>& stop) {
   PolicyCheck report;
   report.policy = std::move(text.policy);
   for (PolicyFlaw& flaw : text.flaws)
     report.findings.push_back(
         {PolicyProblem::flaw, flaw.place, std::nullopt, {}, std::move(flaw.cause), std::move(flaw.remedy), {}});
   if (!report.findings.empty()) return report;
-  Check check(report);
+  Check check(report, stop);
   check.users_exist(users);
-  check.fits();
-  check.each_rule_decides();
-  check.rules_agree();
+  for (auto part : {&Check::fits, &Check::each_rule_decides, &Check::rules_agree})
+    if (!check.stopped()) (check.*part)();
+  if (check.stopped()) check.say_stopped();
   check.sort();
   return report;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +61,7 @@ struct PolicyCheck {
   [[nodiscard]] std::size_t count(Severity severity) const;
 };
 
-PolicyCheck check_policy(PolicyText text, const Users& users);
+// `stop` is asked all the time: once it is true, the check ends and says no more than that it is unfinished.
+PolicyCheck check_policy(PolicyText text, const Users& users, const std::function<bool()>& stop = {});
 
 } // namespace hotset

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <map>
 #include <ranges>
 #include <utility>
@@ -182,10 +183,11 @@ bool fill_automaton(policy_image& image, const PathAutomaton& automaton, Matches
 }
 
 // Fills in all that depends on patterns; false when it does not fit.
-bool fill_tables(policy_image& image, const Policy& policy) {
+bool fill_tables(policy_image& image, const Policy& policy, const std::function<bool()>& stop) {
   const Patterns patterns(policy);
   AutomatonOptions options;
   options.forget = [&](const PatternSet& settled) { return decided_by_others(policy, settled); };
+  options.stop = stop;
   const std::optional<PathAutomaton> automaton = build_automaton(patterns.all, options);
   if (!automaton) return false;
   image.rules = static_cast<std::uint16_t>(policy.rules.size());
@@ -193,19 +195,19 @@ bool fill_tables(policy_image& image, const Policy& policy) {
   return fill_automaton(image, *automaton, matches);
 }
 
-bool first_rules_fit(const Policy& policy, std::size_t rules) {
+bool first_rules_fit(const Policy& policy, std::size_t rules, const std::function<bool()>& stop) {
   Policy head = policy;
   head.rules.resize(rules);
-  return fill_tables(*std::make_unique<policy_image>(), head);
+  return fill_tables(*std::make_unique<policy_image>(), head, stop);
 }
 
 // A policy grows with its rules, so the one with which it became too large is found by halving.
-Error too_large(const Policy& policy) {
+Error too_large(const Policy& policy, const std::function<bool()>& stop) {
   std::size_t fits = 0;
   std::size_t too_many = policy.rules.size();
   while (too_many - fits > 1) {
     const std::size_t middle = fits + (too_many - fits) / 2;
-    (first_rules_fit(policy, middle) ? fits : too_many) = middle;
+    (first_rules_fit(policy, middle, stop) ? fits : too_many) = middle;
   }
   const PolicyRule& rule = policy.rules.at(fits);
   return {
@@ -217,7 +219,7 @@ Error too_large(const Policy& policy) {
 
 } // namespace
 
-Result<CompiledPolicy> compile_policy(Policy policy, const Users& users) {
+Result<CompiledPolicy> compile_policy(Policy policy, const Users& users, const std::function<bool()>& stop) {
   CompiledPolicy compiled;
   compiled.image = std::make_unique<policy_image>();
   compiled.policy = std::move(policy);
@@ -226,8 +228,10 @@ Result<CompiledPolicy> compile_policy(Policy policy, const Users& users) {
   image.fallback = static_cast<std::uint8_t>(compiled.policy.fallback);
   image.unknown = static_cast<std::uint8_t>(compiled.policy.unknown);
   HOTSET_CHECK(fill_rules(image, compiled.policy, users));
-  if (!fill_tables(image, compiled.policy)) return fail(too_large(compiled.policy));
-  return compiled;
+  if (fill_tables(image, compiled.policy, stop)) return compiled;
+  Error error = too_large(compiled.policy, stop);
+  if (stop && stop()) return fail(errno_error(EINTR, "use the policy", compiled.policy.file));
+  return fail(std::move(error));
 }
 
 } // namespace hotset

@@ -30,9 +30,10 @@ using Users = std::function<Result<std::optional<std::uint32_t>>(const std::stri
 // What the system's user database says (getpwnam_r).
 Users system_users();
 
-// Errors (bad_data): a user that does not exist, and a policy that is too large, which names the rule where it became
-// so.
-Result<CompiledPolicy> compile_policy(Policy policy, const Users& users = system_users());
+// Errors: bad_data for a user that does not exist, and for a policy that is too large, which names the rule where it
+// became so; interrupted once `stop`, which is asked all the time, is true.
+Result<CompiledPolicy> compile_policy(Policy policy, const Users& users = system_users(),
+                                      const std::function<bool()>& stop = {});
 
 // A question to a policy. Who asks need not tell all of the subject: what is absent meets no condition.
 struct PolicyQuery {

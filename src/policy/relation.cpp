@@ -35,7 +35,7 @@ PathRelation Relations::of_paths(const PathPattern& first, const PathPattern& se
 
   const std::array patterns{&first, &second};
   const AutomatonOptions options{
-      .most_transitions = std::min(kMostOfOnePair, budget_), .only_paths = true, .forget = {}};
+      .most_transitions = std::min(kMostOfOnePair, budget_), .only_paths = true, .forget = {}, .stop = stop_};
   const std::optional<PathAutomaton> automaton = build_automaton(patterns, options);
   budget_ -= automaton ? automaton->next.size() : options.most_transitions;
   gave_up_ |= !automaton;

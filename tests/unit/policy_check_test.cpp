@@ -144,6 +144,31 @@ TEST(PolicyCheck, of_a_text_with_flaws_the_flaws_are_all_that_is_told) {
   EXPECT_FALSE(report.size.has_value());
 }
 
+TEST(PolicyCheck, that_is_stopped_says_so_and_asks_on_the_way) {
+  const std::string rules = R"(
+[[rule]]
+path = "/**/abc*def*"
+action = "deny"
+[[rule]]
+path = "/**/*ghi*jkl"
+action = "allow"
+)";
+  const PolicyText text = parse_policy(std::string(kHead) + rules, "p.toml");
+  int asked = 0;
+  check_policy(text, only_root, [&] {
+    ++asked;
+    return false;
+  });
+  EXPECT_GT(asked, 100);
+  for (int stop_at : {1, 2, asked / 2, asked - 1}) {
+    int left = stop_at;
+    const PolicyCheck report = check_policy(text, only_root, [&] { return --left <= 0; });
+    ASSERT_EQ(report.findings.size(), 1U) << stop_at;
+    EXPECT_EQ(report.findings[0].problem, PolicyProblem::unfinished);
+    EXPECT_GT(left, -20) << "it goes on after it was told to stop";
+  }
+}
+
 TEST(PolicyRelation, gives_up_within_its_budget_and_says_so) {
   Relations relations(100);
   const PathRelation relation =
