@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/quantities.h"
 #include "estimate/live.h"
 #include "present/estimate_json.h"
 #include "present/live_table.h"
@@ -143,7 +144,7 @@ Action declare_estimate(CLI::App& app, const Tail& tail) {
   app.add_option("--model", options->model, "Model that hotset train wrote")->required();
   app.add_option("--interval", options->interval, "Time between two estimates")->capture_default_str();
   app.add_option("--window", options->window, "Longest window; default: as in the model's training data");
-  app.add_option("--count", options->count, "Stop after this many estimates")->check(CLI::PositiveNumber);
+  app.add_option("--count", options->count, "Stop after this many estimates")->check(at_least_one());
   app.add_option("--duration", options->duration, "Stop after this time");
   app.add_option("--hook", options->hook, "Force this page-fault hook (see: hotset doctor)");
   app.add_flag("--verify", options->verify, "Measure the same window by the reference method and show it beside");

@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/quantities.h"
 #include "estimate/meter.h"
 #include "estimate/schedule.h"
 #include "present/estimate_printer.h"
@@ -212,8 +213,9 @@ Action declare_measure(CLI::App& app, const Tail& tail) {
   auto* cumulative = app.add_flag("-C,--cumulative", options->cumulative, "One growing window, read every SECONDS");
   auto* snapshot = app.add_flag("-s,--snapshot", options->snapshot, "Read what is referenced now, without a reset");
   auto* profile = app.add_flag("-P,--profile", options->profile, "One growing window, read at 1, 2, 4 ... SECONDS");
-  app.add_option("--steps", options->steps, "Readings of --profile (10)")->needs(profile);
-  auto* count = app.add_option("-n,--count", options->count, "How many readings (1; without end with -C)");
+  app.add_option("--steps", options->steps, "Readings of --profile (10)")->check(at_least_one())->needs(profile);
+  auto* count =
+      app.add_option("-n,--count", options->count, "How many readings (1; without end with -C)")->check(at_least_one());
   app.add_option("--interval", options->interval, "From the start of one reading to the next (no pause)");
   app.add_option("--duration", options->duration, "Total time to go on for");
   auto* json = app.add_flag("--json", options->json, "One estimate record a line (docs/schemas.md)");

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/policy.h"
+#include "cli/quantities.h"
 #include "guard/event_reader.h"
 #include "guard/pins.h"
 #include "present/output.h"
@@ -26,11 +27,7 @@ Result<int> show_status(bool json) {
 }
 
 Result<int> show_stats(const std::string& last, bool json) {
-  HOTSET_TRY(Nanoseconds span, parse_duration(last));
-  auto seconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(span).count());
-  if (seconds > kWindowSeconds + 1)
-    return fail(ErrorCode::usage, "look back", last, "five minutes are remembered", "give --last a shorter time");
-  seconds = std::min(seconds, kWindowSeconds); // five minutes are 299 whole seconds and the running one
+  HOTSET_TRY(std::uint64_t seconds, parse_look_back(last));
   HOTSET_TRY(PinnedGuard guard, open_pinned_guard());
   HOTSET_TRY(WindowReader reader, WindowReader::open({.window = guard.window.get()}));
   HOTSET_TRY(WindowHistory history, reader.read(seconds));
@@ -97,14 +94,14 @@ Action declare_policy_status(CLI::App& app, const Tail&) {
 Action declare_policy_stats(CLI::App& app, const Tail&) {
   auto last = std::make_shared<std::string>("5m");
   auto json = std::make_shared<bool>(false);
-  app.add_option("--last", *last, "Look back so far, at most 5m")->capture_default_str();
+  app.add_option("--last", *last, "Look back so far, in whole seconds, at most 5m")->capture_default_str();
   app.add_flag("--json", *json, "One JSON object (schema hotset.policy_stats/1)");
   return [last, json] { return show_stats(*last, *json); };
 }
 
 Action declare_policy_events(CLI::App& app, const Tail&) {
   auto options = std::make_shared<EventOptions>();
-  app.add_option("-n,--count", options->count, "End after so many");
+  app.add_option("-n,--count", options->count, "End after so many")->check(at_least_one());
   app.add_flag("--json", options->json, "One JSON object a line (schema hotset.policy_event/1)");
   app.footer("Each event goes to one reader, and what nobody reads is counted and dropped when the buffer is full.");
   return [options] { return follow_events(*options); };

@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/quantities.h"
 #include "present/output.h"
 #include "present/progress.h"
 
@@ -136,7 +137,7 @@ Action declare_record(CLI::App& app, const Tail& tail) {
       ->capture_default_str();
   auto* duration = app.add_option("--duration", options->duration, "How long to record")->capture_default_str();
   app.add_option("--samples", options->samples, "Record this many samples, however long that takes")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->excludes(duration);
   auto* suite = app.add_option("--suite", options->suite, "Record a whole collection: paper or demo");
   app.add_option("--group", options->group, "What this data set has in common with others, for evaluate's tables");

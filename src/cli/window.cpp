@@ -15,6 +15,7 @@
 #include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/quantities.h"
 #include "cli/window_printer.h"
 #include "fault/kinds.h"
 #include "window/clock.h"
@@ -49,12 +50,7 @@ struct Schedule {
 };
 
 Result<WindowQuestion> question_of(const Options& options) {
-  HOTSET_TRY(Nanoseconds span, parse_duration(options.last));
-  auto seconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(span).count());
-  if (seconds > kWindowSeconds)
-    return fail(ErrorCode::usage, "look back", options.last,
-                fmt::format("a window knows {} s at the most, and the running second", kWindowSeconds),
-                "give --last a shorter time");
+  HOTSET_TRY(std::uint64_t seconds, parse_look_back(options.last));
   return WindowQuestion{.seconds = seconds, .ratios = options.ratios};
 }
 
@@ -258,11 +254,10 @@ Action declare_window(CLI::App& app, const Tail& tail) {
       "now on, of the host and of the processes that --pid, --comm or -- CMD ARG... name.");
   app.add_option("window", options->what, "Which; see --list");
   app.add_flag("--list", options->list, "List the windows that are loaded on this machine");
-  app.add_option("--last", options->last, "How far to look back: whole seconds, 299 at the most")
-      ->capture_default_str();
+  app.add_option("--last", options->last, "Look back so far, in whole seconds, at most 5m")->capture_default_str();
   app.add_flag("--series", options->series, "Print each second, too");
   app.add_option("--interval", options->interval, "Print on a timer (once; faults: 1s)");
-  app.add_option("--count", options->count, "Stop after printing so often")->check(CLI::PositiveNumber);
+  app.add_option("--count", options->count, "Stop after printing so often")->check(at_least_one());
   app.add_option("--ratio", options->ratios, "Print A/B, or NAME=A+B/C, of counters; may be given again")
       ->allow_extra_args(false);
   app.add_flag("--json", options->json, "One object per window and reading (schema hotset.window/1)");

@@ -52,6 +52,19 @@ TEST(CommandLine, takes_no_negative_number_for_a_count) {
   EXPECT_EQ(run_hotset({"estimate", "1", "--model", "none", "--count=-1"}).exit_code, 2);
 }
 
+TEST(CommandLine, a_count_of_none_is_refused_in_the_same_words_everywhere) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"measure", "1", "--count", "0"},
+                                                    {"measure", "1", "-P", "--steps", "0"},
+                                                    {"record", "1", "--out", "/dev/null", "--samples", "0"},
+                                                    {"estimate", "1", "--model", "none", "--count", "0"},
+                                                    {"window", "faults", "--count", "0"},
+                                                    {"policy", "events", "--count", "0"}}) {
+    RunResult run = run_hotset(arguments);
+    EXPECT_EQ(run.exit_code, 2) << arguments.at(0);
+    EXPECT_THAT(run.err, ::testing::HasSubstr("'0' is not a whole number of at least 1\n"));
+  }
+}
+
 TEST(CommandLine, takes_no_target_with_a_suite_that_brings_its_own) {
   EXPECT_EQ(run_hotset({"record", "1", "--suite", "demo", "--out", "/dev/null/suite"}).exit_code, 2);
 }

@@ -169,7 +169,9 @@ TEST(PolicyStatus, without_a_policy_says_how_to_hold_one) {
 TEST(PolicyRunUsage, says_what_is_wrong) {
   EXPECT_EQ(run_hotset({"policy", "run", "-"}).exit_code, 2);
   EXPECT_EQ(run_hotset({"policy", "run", "/not/there"}).exit_code, 3);
-  EXPECT_EQ(run_hotset({"policy", "stats", "--last", "6m"}).exit_code, 2);
+  RunResult too_far = run_hotset({"policy", "stats", "--last", "301s"});
+  EXPECT_EQ(too_far.exit_code, 2);
+  EXPECT_THAT(too_far.err, HasSubstr("5m at the most"));
 }
 
 } // namespace

@@ -184,7 +184,7 @@ const std::vector<Mistake> kMistakes{
     {"id_too_large", {"4294967296"}, 2, "no map's number"},
     {"file", {"/proc/version"}, 6, "no BPF file system"},
     {"missing_file", {"/no/such/pin"}, 3, "cannot open the pin /no/such/pin"},
-    {"span_too_long", {"faults", "--last", "5m"}, 2, "299 s at the most"},
+    {"span_too_long", {"faults", "--last", "301s"}, 2, "5m at the most"},
     {"bad_interval", {"faults", "--interval", "soon"}, 2, "not a time"},
     {"bad_pid", {"faults", "--pid", "me"}, 2, "not a process id"},
     {"two_targets", {"faults", "--pid", "1", "--comm", "x"}, 2, "more than one"},

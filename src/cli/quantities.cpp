@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/quantities.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "base/units.h"
+#include "window/history.h"
+
+namespace hotset {
+
+CLI::Validator at_least_one() {
+  return {[](const std::string& text) {
+            Result<std::uint64_t> count = parse_count(text);
+            if (count && *count > 0) return std::string();
+            return fmt::format("'{}' is not a whole number of at least 1", printable(text));
+          },
+          ""};
+}
+
+Result<std::uint64_t> parse_look_back(std::string_view text) {
+  HOTSET_TRY(const Nanoseconds span, parse_duration(text));
+  const auto seconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(span).count());
+  if (seconds > kWindowSeconds + 1)
+    return fail(ErrorCode::usage, "look back", human_duration(span), "a window knows the last five minutes",
+                "give --last a time of 5m at the most");
+  return std::min(seconds, kWindowSeconds);
+}
+
+} // namespace hotset
