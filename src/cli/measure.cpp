@@ -18,6 +18,8 @@ namespace hotset {
 namespace {
 
 constexpr std::uint64_t kProfileSteps = 10;
+constexpr std::uint64_t kMostBareSeconds = 3600;
+constexpr Nanoseconds kLongestWindow = std::chrono::hours(24);
 
 struct MeasureOptions {
   TargetOptions target;
@@ -38,10 +40,18 @@ struct Measured {
   std::string name;
 };
 
-// Where no pid can be meant, the one positional argument is the window.
-void sort_positionals(MeasureOptions& options, const Tail& tail) {
+// Beside another target the one positional argument is the window. A number that names the same process, or would be a
+// window of more than an hour, is rather a pid.
+Result<> sort_positionals(MeasureOptions& options, const Tail& tail) {
   bool named = !options.target.comm.empty() || !tail.empty() || !options.tree.empty() || !options.cgroup.empty();
-  if (named && options.seconds.empty()) std::swap(options.seconds, options.target.pid_text);
+  if (!named || !options.seconds.empty()) return {};
+  std::swap(options.seconds, options.target.pid_text);
+  std::optional<std::uint64_t> number = parse_u64(options.seconds);
+  if (number && (*number > kMostBareSeconds || options.seconds == options.tree))
+    return fail(ErrorCode::usage, "choose the target", "",
+                fmt::format("'{}' would be a second one, or a window of so many seconds", options.seconds),
+                "leave out one of the targets, or give the window a unit (at most 24h)");
+  return {};
 }
 
 Result<Measured> find_measured(const MeasureOptions& options, const Tail& tail, const Files& files) {
@@ -86,6 +96,9 @@ Result<Schedule> schedule_of(const MeasureOptions& options) {
   Schedule schedule;
   if (!options.seconds.empty()) {
     HOTSET_TRY(schedule.window, parse_duration(options.seconds));
+    if (schedule.window > kLongestWindow)
+      return fail(ErrorCode::usage, "measure a window of", fmt::format("'{}'", options.seconds), "a day is the most",
+                  "give SECONDS, or a time like 100ms, 5m or 24h");
   }
   HOTSET_TRY(schedule.interval, optional_duration(options.interval));
   HOTSET_TRY(schedule.duration, optional_duration(options.duration));
@@ -141,7 +154,7 @@ Result<int> conclude(const Outcome& outcome, const Measured& target, const Sched
 }
 
 Result<int> measure(MeasureOptions options, const Tail& tail) {
-  sort_positionals(options, tail);
+  HOTSET_CHECK(sort_positionals(options, tail));
   HOTSET_TRY(Schedule schedule, schedule_of(options));
   HOTSET_TRY(MeterOptions meter, meter_options(options, schedule));
 
@@ -183,7 +196,7 @@ Result<int> measure(MeasureOptions options, const Tail& tail) {
 std::string footer() {
   std::string text =
       "TARGET is a PID, --comm NAME, --tree PID, --cgroup PATH, or -- CMD ARG... to start a command; then SECONDS, or\n"
-      "100ms, 5m (default 1).\n\n"
+      "100ms, 5m (default 1, at most 24h; beside a named target, a unit must tell more than an hour from a PID).\n\n"
       "Methods:\n";
   for (const Method& method : methods())
     text += fmt::format("  {:<10} {}; needs {}\n", method.name, method.summary, method.needs);
@@ -202,7 +215,7 @@ Action declare_measure(CLI::App& app, const Tail& tail) {
   app.add_option("--tree", options->tree, "This process with all that descend from it, as one");
   app.add_option("--cgroup", options->cgroup, "All processes of this cgroup and those below it, as one");
   app.footer(footer());
-  app.add_option("seconds", options->seconds, "Length of the window (1; of the first one with --profile)");
+  app.add_option("seconds", options->seconds, "Length of the window (1; at most 24h; of the first one with --profile)");
   std::vector<std::string> names{"auto"};
   for (const Method& method : methods())
     names.emplace_back(method.name);

@@ -25,6 +25,7 @@ struct Refusal {
   std::vector<std::string> arguments;
   int code;
   std::string says;
+  const char* window = nullptr; // 100ms
 };
 
 TEST(MeasureGroup, what_cannot_be_measured_is_refused_in_one_sentence) {
@@ -38,9 +39,17 @@ TEST(MeasureGroup, what_cannot_be_measured_is_refused_in_one_sentence) {
            {{"--cgroup", "/hotset-there-is-none"}, 3, "/proc/PID/cgroup"},
            {{"--tree", "1", "--snapshot"}, 2, "snapshot"},
            {{"--tree", "1", "--method", "reference"}, 2, "--method access"},
+           {{"--tree", "1"}, 2, "second one", "1"},
+           {{"--tree", "1"}, 2, "second one", "3601"},
+           {{"--comm", "no-such-command"}, 2, "second one", "4194399"},
+           {{"--cgroup", "/"}, 2, "second one", "99999"},
+           {{"--tree", "1"}, 2, "a day is the most", "25h"},
+           {{"--tree", "4194399"}, 3, "no such process", "3600"},
+           {{"--tree", "4194399"}, 3, "no such process", "24h"},
        }) {
     if (refusal.code == 9 && !Files().exists("/proc/2")) continue; // no kernel threads in this PID namespace
     std::vector<std::string> arguments{"measure", "100ms"};
+    if (refusal.window) arguments[1] = refusal.window;
     arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
     RunResult run = run_hotset(arguments);
     if (run.exit_code == 5 && refusal.arguments[0] == "--cgroup") continue; // no cgroups here
