@@ -172,8 +172,8 @@ Result<int> measure(MeasureOptions options, const Tail& tail) {
   EstimateFormat format = options.json  ? EstimateFormat::json
                           : options.csv ? EstimateFormat::csv
                                         : EstimateFormat::table;
-  EstimatePrinter printer(output, format, opened.method->counts_faults);
-  HOTSET_CHECK(printer.begin(fmt::format("{}, method {}", target.name, opened.method->name)));
+  EstimatePrinter printer(output, format, fmt::format("{}, method {}", target.name, opened.method->name),
+                          opened.method->counts_faults);
   if (target.process && target.process->child) HOTSET_CHECK(target.process->child->release());
 
   Progress progress(clock);

@@ -189,6 +189,14 @@ TEST(Measure, interrupt_prints_the_window_so_far) {
   EXPECT_TRUE(long_run.exit_code == 0 || long_run.exit_code == 128 + SIGTERM) << long_run.err;
 }
 
+TEST(Measure, without_a_reading_prints_nothing) {
+  for (const char* format : {"--json", "--csv", "--relative"}) {
+    RunResult run = run_hotset({"measure", "1h", "--method", "reference", format, "--", "sleep", "0.1"});
+    EXPECT_EQ(run.exit_code, 8) << run.err;
+    EXPECT_EQ(run.out, "") << format;
+  }
+}
+
 TEST(Measure, table_has_a_header_and_its_doubts_below) {
   Program sleep({"sleep", "1000"});
   RunResult run = run_hotset({"measure", pid_of(sleep), "20ms", "--method", "reference"});
