@@ -14,6 +14,7 @@
 #include "app/window_reading.h"
 #include "base/interrupt.h"
 #include "base/units.h"
+#include "bpf/fault.h"
 #include "cli/command.h"
 #include "cli/quantities.h"
 #include "cli/window_printer.h"
@@ -201,6 +202,9 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
   Files files;
   SystemClock clock;
   HOTSET_TRY(Observed targets, observed(files, options, tail));
+  if (options.comm.size() >= FAULT_COMM_BYTES)
+    spdlog::warn("the kernel keeps {} bytes of a command's name: '{}' is looked for", FAULT_COMM_BYTES - 1,
+                 printable(std::string_view(options.comm).substr(0, FAULT_COMM_BYTES - 1)));
   FaultKindsOptions wanted{.processes = {}, .comm = options.comm, .max_processes = options.processes};
   for (const Process& process : targets.processes)
     wanted.processes.push_back(process.id);
@@ -232,6 +236,9 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
 
 Result<int> window(const Options& options, const Tail& tail) {
   bool built_in = options.what == kBuiltIn;
+  if (options.list && !options.what.empty())
+    return fail(ErrorCode::usage, "list the windows and read", fmt::format("'{}'", printable(options.what)),
+                "--list names all and reads none", "leave one of them out");
   if (options.list) return list(options.json);
   if (options.what.empty())
     return fail(ErrorCode::usage, "choose the window", "", "none is given",

@@ -235,9 +235,9 @@ Result<WindowMap> open_window(const Files& files, std::string_view what) {
     bool folder = ::stat(path.c_str(), &entry) == 0 && S_ISDIR(entry.st_mode);
     return folder ? open_folder(files, path) : open_pin(files, path);
   }
+  if (what.find_first_not_of("0123456789") != std::string_view::npos) return open_name(what);
   std::optional<std::uint64_t> id = parse_u64(what);
-  if (!id) return open_name(what);
-  if (*id == 0 || *id > UINT32_MAX)
+  if (!id || *id == 0 || *id > UINT32_MAX)
     return fail(ErrorCode::usage, "open", fmt::format("map {}", quoted(what)), "it is no map's number",
                 "give a number from hotset window --list");
   return open_id(static_cast<std::uint32_t>(*id));

@@ -75,6 +75,15 @@ TEST_F(FaultWindow, prints_on_a_timer_as_often_as_asked) {
   EXPECT_THAT(run.json_lines(), SizeIs(3));
 }
 
+TEST_F(FaultWindow, of_a_long_command_name_says_which_part_the_kernel_keeps) {
+  RunResult run =
+      run_hotset({"window", "faults", "--interval", "1ms", "--count", "1", "--comm", "a_command_of_20_byte"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err, "hotset: the kernel keeps 15 bytes of a command's name: 'a_command_of_20' is looked for\n");
+  run = run_hotset({"window", "faults", "--interval", "1ms", "--count", "1", "--comm", "a_command_of_20"});
+  EXPECT_EQ(run.err, "");
+}
+
 TEST_F(FaultWindow, of_processes_that_all_have_ended_exits_8_after_what_it_printed) {
   Program target({"sh", "-c", "echo; exec sleep 0.2"});
   target.wait_for_line();
@@ -182,6 +191,8 @@ const std::vector<Mistake> kMistakes{
     {"unknown_name", {"no_such_window"}, 3, "no loaded map has that name"},
     {"unknown_id", {"4294967295"}, 3, "no map of that number is loaded"},
     {"id_too_large", {"4294967296"}, 2, "no map's number"},
+    {"id_of_many_digits", {"99999999999999999999999999"}, 2, "map '99999999999999999999999999': it is no map's number"},
+    {"list_of_one", {"--list", "cache"}, 2, "--list names all"},
     {"file", {"/proc/version"}, 6, "no BPF file system"},
     {"missing_file", {"/no/such/pin"}, 3, "cannot open the pin /no/such/pin"},
     {"span_too_long", {"faults", "--last", "301s"}, 2, "5m at the most"},
