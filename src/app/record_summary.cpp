@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/units.h"
+#include "present/json.h"
 
 namespace hotset {
 namespace {
@@ -53,27 +52,27 @@ std::string to_text(const RecordSummary& s) {
 }
 
 std::string to_json(const RecordSummary& s) {
-  nlohmann::ordered_json json = {{"schema", "hotset.record/1"},
-                                 {"path", s.path},
-                                 {"end", name_of(s.end)},
-                                 {"samples", s.rows},
-                                 {"emitted", s.emitted},
-                                 {"faults", s.faults},
-                                 {"faults_between", s.faults_between},
-                                 {"windows_s", s.seconds},
-                                 {"elapsed_s", s.elapsed_s},
-                                 {"hook", s.hook},
-                                 {"hook_semantics", s.hook_semantics},
-                                 {"transport", s.transport},
-                                 {"label_low_bytes", s.label_low_bytes},
-                                 {"label_high_bytes", s.label_high_bytes},
-                                 {"losses",
-                                  {{"buffer_full", s.losses.buffer_full},
-                                   {"untracked", s.losses.untracked},
-                                   {"missed", s.losses.missed},
-                                   {"below_min_value", s.losses.below_min_value}}},
-                                 {"cost", {{"cpu_s", s.own_cpu_s}}}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  Json json = {{"schema", "hotset.record/1"},
+               {"path", s.path},
+               {"end", name_of(s.end)},
+               {"samples", s.rows},
+               {"emitted", s.emitted},
+               {"faults", s.faults},
+               {"faults_between", s.faults_between},
+               {"windows_s", s.seconds},
+               {"elapsed_s", s.elapsed_s},
+               {"hook", s.hook},
+               {"hook_semantics", s.hook_semantics},
+               {"transport", s.transport},
+               {"label_low_bytes", s.label_low_bytes},
+               {"label_high_bytes", s.label_high_bytes},
+               {"losses",
+                {{"buffer_full", s.losses.buffer_full},
+                 {"untracked", s.losses.untracked},
+                 {"missed", s.losses.missed},
+                 {"below_min_value", s.losses.below_min_value}}},
+               {"cost", {{"cpu_s", s.own_cpu_s}}}};
+  return json_line(json);
 }
 
 } // namespace hotset

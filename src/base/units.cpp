@@ -115,6 +115,10 @@ Result<double> parse_share(std::string_view text) {
   return *percent / 100;
 }
 
+std::string counted(std::uint64_t count, std::string_view noun, std::string_view ending) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
+}
+
 std::string human_bytes(std::uint64_t bytes) {
   constexpr std::array kNames{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return fmt::format("{} B", bytes);

@@ -30,6 +30,8 @@ Result<std::uint64_t> parse_count(std::string_view text);
 // "2%": 0.02. Above 0 % and at most 100 %; the sign must be there, for a bare number could mean either.
 Result<double> parse_share(std::string_view text);
 
+// "1 rule", "3 rules"; "0 matches" with the ending "es".
+std::string counted(std::uint64_t count, std::string_view noun, std::string_view ending = "s");
 // "1.5 MiB": at most four significant digits, binary units.
 std::string human_bytes(std::uint64_t bytes);
 // "1.25 s", "3.1 ms".

@@ -4,12 +4,12 @@
 
 #include <array>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "app/selftest.h"
 #include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "present/json.h"
 #include "present/output.h"
 #include "present/progress.h"
 
@@ -32,26 +32,24 @@ std::string cell_name(const SelftestCell& cell) {
 std::string json_of(const SelftestResult& result) {
   const SelftestCell& cell = result.cell;
   bool measured = result.windows > 0;
-  auto number = [measured](auto value) { return measured ? nlohmann::ordered_json(value) : nlohmann::ordered_json(); };
-  return nlohmann::ordered_json{
-      {"schema", "hotset.selftest/1"},
-      {"pattern", cell.pattern},
-      {"rss_bytes", cell.rss_bytes},
-      {"hot", cell.hot},
-      {"scattered", cell.scattered},
-      {"shared", cell.shared},
-      {"huge", cell.huge},
-      {"method", result.method},
-      {"verdict", name_of(result.verdict)},
-      {"why", result.why.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(printable(result.why))},
-      {"truth_pages", number(result.truth_pages)},
-      {"error_of_rss", number(result.error_of_rss)},
-      {"error_of_wss", number(result.error_of_wss)},
-      {"width_of_rss", number(result.width_of_rss)},
-      {"covered", result.covered},
-      {"windows", result.windows},
-      {"cpu_ms", number(result.cpu_ms)}}
-      .dump();
+  auto number = [measured](auto value) { return measured ? Json(value) : Json(); };
+  return json_line({{"schema", "hotset.selftest/1"},
+                    {"pattern", cell.pattern},
+                    {"rss_bytes", cell.rss_bytes},
+                    {"hot", cell.hot},
+                    {"scattered", cell.scattered},
+                    {"shared", cell.shared},
+                    {"huge", cell.huge},
+                    {"method", result.method},
+                    {"verdict", name_of(result.verdict)},
+                    {"why", text_or_null(result.why)},
+                    {"truth_pages", number(result.truth_pages)},
+                    {"error_of_rss", number(result.error_of_rss)},
+                    {"error_of_wss", number(result.error_of_wss)},
+                    {"width_of_rss", number(result.width_of_rss)},
+                    {"covered", result.covered},
+                    {"windows", result.windows},
+                    {"cpu_ms", number(result.cpu_ms)}});
 }
 
 std::string row_of(const SelftestResult& result) {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "present/json.h"
 #include "present/output.h"
 #include "workload/run.h"
 
@@ -135,10 +135,10 @@ Result<WorkloadSpec> read_spec(const Options& options) {
 
 Result<> list_patterns(Output& output, bool json) {
   if (json) {
-    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    Json rows = Json::array();
     for (const Pattern& pattern : patterns())
       rows.push_back({{"name", pattern.name}, {"summary", pattern.summary}, {"hot", pattern.hot}});
-    return output.line(nlohmann::ordered_json{{"schema", "hotset.workloads/1"}, {"patterns", std::move(rows)}}.dump());
+    return output.line(json_line({{"schema", "hotset.workloads/1"}, {"patterns", std::move(rows)}}));
   }
   std::string text = fmt::format("{:<11}{:<6}{}", "PATTERN", "HOT", "WHAT IT DOES");
   for (const Pattern& pattern : patterns()) {
@@ -152,12 +152,15 @@ std::string ready_line(const WorkloadSpec& spec, const WorkloadReady& ready, boo
   if (!json)
     return fmt::format("ready pid={} pages={} hot_pages={} address={:#x}{}{}", ready.pid, ready.pages, ready.hot_pages,
                        ready.address, ready.children.empty() ? "" : " children=", fmt::join(ready.children, ","));
-  return nlohmann::ordered_json{{"schema", "hotset.workload/1"}, {"event", "ready"},
-                                {"pattern", spec.pattern->name}, {"pid", ready.pid},
-                                {"pages", ready.pages},          {"hot_pages", ready.hot_pages},
-                                {"page_bytes", page_bytes()},    {"address", ready.address},
-                                {"children", ready.children}}
-      .dump();
+  return json_line({{"schema", "hotset.workload/1"},
+                    {"event", "ready"},
+                    {"pattern", spec.pattern->name},
+                    {"pid", ready.pid},
+                    {"pages", ready.pages},
+                    {"hot_pages", ready.hot_pages},
+                    {"page_bytes", page_bytes()},
+                    {"address", ready.address},
+                    {"children", ready.children}});
 }
 
 std::string summary_line(const WorkloadSummary& summary, bool json) {
@@ -165,10 +168,12 @@ std::string summary_line(const WorkloadSummary& summary, bool json) {
   if (!json)
     return fmt::format("done touches={} passes={} seconds={:.3f} rate={:.0f}", summary.touches, summary.passes,
                        summary.seconds, rate);
-  return nlohmann::ordered_json{{"schema", "hotset.workload/1"}, {"event", "done"},
-                                {"touches", summary.touches},    {"passes", summary.passes},
-                                {"seconds", summary.seconds},    {"rate", rate}}
-      .dump();
+  return json_line({{"schema", "hotset.workload/1"},
+                    {"event", "done"},
+                    {"touches", summary.touches},
+                    {"passes", summary.passes},
+                    {"seconds", summary.seconds},
+                    {"rate", rate}});
 }
 
 Result<int> work(const Options& options) {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
+#include "present/json.h"
 namespace hotset {
 namespace {
 
@@ -126,8 +126,6 @@ std::string doctor_text(const DoctorReport& report, const Style& style, std::siz
 }
 
 std::string doctor_json(const DoctorReport& report) {
-  using Json = nlohmann::ordered_json;
-  auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   Json checks = Json::array();
   for (const CheckResult& check : report.checks) {
     const Finding& finding = check.finding;
@@ -135,15 +133,15 @@ std::string doctor_json(const DoctorReport& report) {
                       {"ok", finding.ok()},
                       {"state", state_name(finding.state)},
                       {"barrier", finding.barrier == Barrier::none ? Json() : Json(barrier_name(finding.barrier))},
-                      {"cause", or_null(finding.cause)},
-                      {"remedy", or_null(finding.remedy)},
-                      {"detail", or_null(finding.detail)}});
+                      {"cause", text_or_null(finding.cause)},
+                      {"remedy", text_or_null(finding.remedy)},
+                      {"detail", text_or_null(finding.detail)}});
   }
   Json document{{"schema", "hotset.doctor/1"},
                 {"main_job", missing_parts(report.checks).empty()},
                 {"kernel", report.kernel},
                 {"checks", std::move(checks)}};
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(document);
 }
 
 } // namespace hotset

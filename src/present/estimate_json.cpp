@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/estimate_json.h"
 
-#include <nlohmann/json.hpp>
-
-#include "base/units.h"
+#include "present/json.h"
 
 namespace hotset {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json target_json(const Estimate& estimate) {
   const std::optional<GroupFacts>& group = estimate.group;
@@ -75,7 +66,7 @@ std::string estimate_json(const Estimate& estimate) {
                       {"bytes", estimate.verify->bytes},
                       {"truth_bytes", or_null(estimate.verify->truth_bytes)}};
   if (estimate.cost.prediction_s) json["cost"]["prediction_s"] = *estimate.cost.prediction_s;
-  return json.dump();
+  return json_line(json);
 }
 
 } // namespace hotset

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nlohmann/json.hpp>
-
-#include "base/units.h"
 #include "present/evaluation.h"
+#include "present/json.h"
 #include "present/scores_text.h"
 
 namespace hotset {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
-}
 
 Json parameters_json(const Parameters& parameters) {
   Json json = Json::object();
@@ -91,21 +82,17 @@ Json verdicts_json(const Evaluation& evaluation) {
   return json;
 }
 
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 } // namespace
 
 std::string evaluation_json(const Evaluation& evaluation) {
-  return dumped({{"schema", "hotset.evaluation/1"},
-                 {"model", model_json(evaluation.model)},
-                 {"data", data_json(evaluation)},
-                 {"scores", scores_list(evaluation)},
-                 {"labels_against_truth",
-                  evaluation.labels_against_truth.n > 0 ? metrics_json(evaluation.labels_against_truth) : Json()},
-                 {"verdicts", verdicts_json(evaluation)},
-                 {"notes", notes_json(evaluation.notes)}});
+  return json_line({{"schema", "hotset.evaluation/1"},
+                    {"model", model_json(evaluation.model)},
+                    {"data", data_json(evaluation)},
+                    {"scores", scores_list(evaluation)},
+                    {"labels_against_truth",
+                     evaluation.labels_against_truth.n > 0 ? metrics_json(evaluation.labels_against_truth) : Json()},
+                    {"verdicts", verdicts_json(evaluation)},
+                    {"notes", notes_json(evaluation.notes)}});
 }
 
 std::string train_json(const Trained& trained, const std::string& path) {
@@ -114,14 +101,14 @@ std::string train_json(const Trained& trained, const std::string& path) {
     tuned = {{"tried", trained.tuned->tried},
              {"first_mae_bytes", trained.tuned->first_mae_bytes},
              {"best_mae_bytes", trained.tuned->best_mae_bytes}};
-  return dumped({{"schema", "hotset.train/1"},
-                 {"path", printable(path)},
-                 {"sidecar", printable(sidecar_path(path))},
-                 {"model", model_json(trained.model.info())},
-                 {"test", scores_json(trained.test)},
-                 {"left_out", trained.left_out.empty() ? Json() : scores_json(trained.left_out)},
-                 {"tuned", tuned},
-                 {"notes", notes_json(trained.notes)}});
+  return json_line({{"schema", "hotset.train/1"},
+                    {"path", printable(path)},
+                    {"sidecar", printable(sidecar_path(path))},
+                    {"model", model_json(trained.model.info())},
+                    {"test", scores_json(trained.test)},
+                    {"left_out", trained.left_out.empty() ? Json() : scores_json(trained.left_out)},
+                    {"tuned", tuned},
+                    {"notes", notes_json(trained.notes)}});
 }
 
 } // namespace hotset

@@ -10,18 +10,14 @@
 namespace hotset {
 namespace {
 
-std::string counted(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string when(std::uint64_t horizon) {
-  return horizon == 0 ? "the present window" : fmt::format("{} ahead", counted(horizon, "window", "windows"));
+  return horizon == 0 ? "the present window" : fmt::format("{} ahead", counted(horizon, "window"));
 }
 
 std::string model_line(const ModelInfo& info) {
   return fmt::format("preset {}, {}, {}; {} training rows of {}; LightGBM {}", info.preset,
-                     counted(info.features.size(), "feature", "features"), when(info.horizon), info.train_rows,
-                     counted(info.datasets.size(), "data set", "data sets"), info.lightgbm_version);
+                     counted(info.features.size(), "feature"), when(info.horizon), info.train_rows,
+                     counted(info.datasets.size(), "data set"), info.lightgbm_version);
 }
 
 std::string interval_line(const ModelInfo& info) {
@@ -37,9 +33,9 @@ bool shows_groups(Setting setting) {
 
 std::string block(const Scores& scores, const Style& style) {
   const SettingText& setting = setting_text(scores.setting);
-  std::string title = scores.group ? fmt::format("  of these, {}: {}", printable(*scores.group),
-                                                 counted(scores.datasets, "data set", "data sets"))
-                                   : fmt::format("{}, {}", setting.heading, when(scores.horizon));
+  std::string title =
+      scores.group ? fmt::format("  of these, {}: {}", printable(*scores.group), counted(scores.datasets, "data set"))
+                   : fmt::format("{}, {}", setting.heading, when(scores.horizon));
   title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
   std::string text = "\n" + style.bold(title) + "\n";
   if (!scores.group) text += "  " + style.dim(setting.meaning) + "\n";
@@ -72,7 +68,7 @@ std::string evaluation_text(const Evaluation& evaluation, const Style& style, st
   std::string text =
       fmt::format("Model:    {}\nInterval: {}\nData:     {}, {} rows; the model was trained from {} of them\n\n",
                   model_line(evaluation.model), interval_line(evaluation.model),
-                  counted(evaluation.data.size(), "data set", "data sets"), rows, seen);
+                  counted(evaluation.data.size(), "data set"), rows, seen);
   text += scores_heading(style);
   for (const Scores& scores : evaluation.scores)
     if (!scores.group || shows_groups(scores.setting)) text += block(scores, style);

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/units.h"
+#include "present/json.h"
 
 namespace hotset {
 namespace {
@@ -36,10 +34,6 @@ std::string line(const PolicyCheck& check, const PolicyFinding& finding, const S
   return text + "\n";
 }
 
-std::string counted(std::size_t count, std::string_view noun, std::string_view ending = "s") {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
-}
-
 std::string size_text(const PolicySize& size) {
   return fmt::format("an automaton of {} with {}, {}; {:.2g} % of what the kernel program takes",
                      counted(size.states, "state"), counted(size.classes, "class", "es"),
@@ -68,8 +62,6 @@ std::string policy_check_text(const PolicyCheck& check, const Style& style) {
 }
 
 std::string policy_check_json(const PolicyCheck& check) {
-  using Json = nlohmann::ordered_json;
-  auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(printable(text)); };
   auto number_or_null = [](std::uint32_t number) { return number == 0 ? Json() : Json(number); };
   Json findings = Json::array();
   for (const PolicyFinding& finding : check.findings) {
@@ -82,8 +74,8 @@ std::string policy_check_json(const PolicyCheck& check) {
                         {"column", number_or_null(finding.place.column)},
                         {"other_lines", std::move(others)},
                         {"text", printable(finding.text)},
-                        {"remedy", or_null(finding.remedy)},
-                        {"example", or_null(finding.example)}});
+                        {"remedy", text_or_null(finding.remedy)},
+                        {"example", text_or_null(finding.example)}});
   }
   Json size;
   if (check.size)
@@ -92,15 +84,14 @@ std::string policy_check_json(const PolicyCheck& check) {
             {"matches", check.size->matches},
             {"share", check.size->share}};
   const std::size_t errors = check.count(Severity::error);
-  return Json{{"schema", "hotset.policy_check/1"},
-              {"file", printable(check.policy.file)},
-              {"loadable", errors == 0},
-              {"rules", check.policy.rules.size()},
-              {"errors", errors},
-              {"warnings", check.count(Severity::warning)},
-              {"size", std::move(size)},
-              {"findings", std::move(findings)}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line({{"schema", "hotset.policy_check/1"},
+                    {"file", printable(check.policy.file)},
+                    {"loadable", errors == 0},
+                    {"rules", check.policy.rules.size()},
+                    {"errors", errors},
+                    {"warnings", check.count(Severity::warning)},
+                    {"size", std::move(size)},
+                    {"findings", std::move(findings)}});
 }
 
 } // namespace hotset

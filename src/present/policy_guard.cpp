@@ -3,27 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/units.h"
 #include "guard/setup.h"
 #include "policy/policy.h"
+#include "present/json.h"
 
 namespace hotset {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string dumped(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string row(std::string_view name, std::string_view value) {
   return fmt::format("{:<8} {}\n", name, value);
-}
-
-std::string times(std::uint32_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string shown_path(const GuardEvent& event) {
@@ -35,8 +23,7 @@ Json counts_json(const GuardCounts& counts) {
   Json document;
   for (std::size_t i = 0; i < kGuardCounters.size(); ++i)
     document[std::string(kGuardCounters[i].name)] = counts.of[i];
-  std::optional<double> rate = counts.hit_rate();
-  document["hit_rate"] = rate ? Json(*rate) : Json();
+  document["hit_rate"] = or_null(counts.hit_rate());
   return document;
 }
 
@@ -64,15 +51,15 @@ std::string missed_text(const Result<std::uint64_t>& missed, guard_hook hook) {
 std::string policy_status_text(const GuardStatus& status, Nanoseconds age, const Style& style) {
   bool enforces = status.mode == POLICY_ENFORCE;
   std::string text = row("policy", fmt::format("{}: {}, default {}, unknown {}", printable(status.file),
-                                               times(static_cast<std::uint32_t>(status.rules.size()), "rule"),
-                                               action_name(status.fallback), action_name(status.unknown)));
+                                               counted(status.rules.size(), "rule"), action_name(status.fallback),
+                                               action_name(status.unknown)));
   text += row("mode", enforces ? style.bold("enforce") + ": what is denied fails"
                                : "audit: what would be denied is told, and succeeds");
   text += row("hook", status.hook == GUARD_LSM ? "lsm: each open, as the security module BPF"
                                                : "calls: the end of system calls that open or execute");
   text += row("cache", status.cache ? topology_text(status.topology) : "off: the path is walked at each open");
   text += row("loaded", fmt::format("{} ago, generation {} ({}, {} refused)", human_duration(age), status.generation,
-                                    times(status.reloads, "reload"), status.refused_reloads));
+                                    counted(status.reloads, "reload"), status.refused_reloads));
   text += row("events", fmt::format("at most {} a second", status.events_per_second));
   text += row("missed", missed_text(status.missed, status.hook));
   text += row("agent", fmt::format("pid {}", status.pid));
@@ -82,23 +69,23 @@ std::string policy_status_text(const GuardStatus& status, Nanoseconds age, const
 std::string policy_status_json(const GuardStatus& status, Nanoseconds age) {
   Json rules = Json::array();
   for (const GuardStatus::Rule& rule : status.rules)
-    rules.push_back({{"line", rule.line}, {"name", rule.name.empty() ? Json() : Json(printable(rule.name))}});
-  return dumped({{"schema", "hotset.policy_status/1"},
-                 {"file", printable(status.file)},
-                 {"mode", mode_name(status.mode)},
-                 {"hook", hook_name(status.hook)},
-                 {"default", action_name(status.fallback)},
-                 {"unknown", action_name(status.unknown)},
-                 {"cache", status.cache},
-                 {"topology", topology_name(status.topology)},
-                 {"generation", status.generation},
-                 {"age_s", to_seconds(age)},
-                 {"reloads", status.reloads},
-                 {"refused_reloads", status.refused_reloads},
-                 {"events_per_second", status.events_per_second},
-                 {"missed", missed_json(status.missed)},
-                 {"pid", status.pid},
-                 {"rules", std::move(rules)}});
+    rules.push_back({{"line", rule.line}, {"name", text_or_null(rule.name)}});
+  return json_line({{"schema", "hotset.policy_status/1"},
+                    {"file", printable(status.file)},
+                    {"mode", mode_name(status.mode)},
+                    {"hook", hook_name(status.hook)},
+                    {"default", action_name(status.fallback)},
+                    {"unknown", action_name(status.unknown)},
+                    {"cache", status.cache},
+                    {"topology", topology_name(status.topology)},
+                    {"generation", status.generation},
+                    {"age_s", to_seconds(age)},
+                    {"reloads", status.reloads},
+                    {"refused_reloads", status.refused_reloads},
+                    {"events_per_second", status.events_per_second},
+                    {"missed", missed_json(status.missed)},
+                    {"pid", status.pid},
+                    {"rules", std::move(rules)}});
 }
 
 std::string policy_stats_text(const PolicyStats& stats, const Style& style) {
@@ -118,12 +105,12 @@ std::string policy_stats_text(const PolicyStats& stats, const Style& style) {
 }
 
 std::string policy_stats_json(const PolicyStats& stats) {
-  return dumped({{"schema", "hotset.policy_stats/1"},
-                 {"requested_s", stats.requested_s},
-                 {"known_s", stats.known_s},
-                 {"window", counts_json(stats.span)},
-                 {"total", counts_json(stats.total)},
-                 {"missed", missed_json(stats.missed)}});
+  return json_line({{"schema", "hotset.policy_stats/1"},
+                    {"requested_s", stats.requested_s},
+                    {"known_s", stats.known_s},
+                    {"window", counts_json(stats.span)},
+                    {"total", counts_json(stats.total)},
+                    {"missed", missed_json(stats.missed)}});
 }
 
 std::string policy_event_text(const GuardEvent& event, const GuardStatus& status, Nanoseconds wall,
@@ -144,22 +131,22 @@ std::string policy_event_json(const GuardEvent& event, const GuardStatus& status
   Json access = Json::array();
   for (std::uint32_t one : {POLICY_READ, POLICY_WRITE, POLICY_EXECUTE})
     if ((event.access & one) != 0) access.push_back(access_names(one));
-  return dumped({{"schema", "hotset.policy_event/1"},
-                 {"time", utc_text(wall)},
-                 {"blocked", event.blocked},
-                 {"path", printable(event.path)},
-                 {"path_flaw", event.walk == GUARD_WALK_whole ? Json() : Json(walk_end_text(event.walk))},
-                 {"access", std::move(access)},
-                 {"by", kReasons.at(event.reason)},
-                 {"rule", event.rule ? Json(*event.rule + 1) : Json()},
-                 {"line", known ? Json(status.rules[*event.rule].line) : Json()},
-                 {"generation", event.generation},
-                 {"pid", event.pid == 0 ? Json() : Json(event.pid)},
-                 {"comm", printable(event.comm)},
-                 {"uid", event.uid},
-                 {"cgroup_id", event.cgroup},
-                 {"inode", event.inode},
-                 {"device", fmt::format("{}:{}", event.device_major, event.device_minor)}});
+  return json_line({{"schema", "hotset.policy_event/1"},
+                    {"time", utc_text(wall)},
+                    {"blocked", event.blocked},
+                    {"path", printable(event.path)},
+                    {"path_flaw", event.walk == GUARD_WALK_whole ? Json() : Json(walk_end_text(event.walk))},
+                    {"access", std::move(access)},
+                    {"by", kReasons.at(event.reason)},
+                    {"rule", event.rule ? Json(*event.rule + 1) : Json()},
+                    {"line", known ? Json(status.rules[*event.rule].line) : Json()},
+                    {"generation", event.generation},
+                    {"pid", event.pid == 0 ? Json() : Json(event.pid)},
+                    {"comm", printable(event.comm)},
+                    {"uid", event.uid},
+                    {"cgroup_id", event.cgroup},
+                    {"inode", event.inode},
+                    {"device", fmt::format("{}:{}", event.device_major, event.device_minor)}});
 }
 
 } // namespace hotset

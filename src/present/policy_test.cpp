@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/units.h"
+#include "present/json.h"
 
 namespace hotset {
 namespace {
@@ -37,13 +35,12 @@ std::string passed_over(const Policy& policy, const AccessExplanation& part) {
   return text;
 }
 
-nlohmann::ordered_json verdict_json(const Policy& policy, const policy_verdict& verdict) {
-  using Json = nlohmann::ordered_json;
+Json verdict_json(const Policy& policy, const policy_verdict& verdict) {
   const PolicyRule* rule = verdict.rule == POLICY_NO_RULE ? nullptr : &policy.rules[verdict.rule];
   return {{"action", action_name(verdict.action)},
           {"by", rule == nullptr ? "default" : "rule"},
           {"line", rule == nullptr ? Json() : Json(rule->place.line)},
-          {"name", rule == nullptr || rule->name.empty() ? Json() : Json(printable(rule->name))}};
+          {"name", rule == nullptr ? Json() : text_or_null(rule->name)}};
 }
 
 } // namespace
@@ -61,7 +58,6 @@ std::string policy_test_text(const Policy& policy, const PolicyQuery& query, con
 }
 
 std::string policy_test_json(const Policy& policy, const PolicyQuery& query, const PolicyExplanation& explanation) {
-  using Json = nlohmann::ordered_json;
   Json accesses = Json::array();
   for (const AccessExplanation& part : explanation.accesses) {
     Json steps = Json::array();
@@ -83,7 +79,7 @@ std::string policy_test_json(const Policy& policy, const PolicyQuery& query, con
                 {"mode", mode_name(policy.mode)}};
   document.update(verdict_json(policy, explanation.verdict));
   document["accesses"] = std::move(accesses);
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_line(document);
 }
 
 } // namespace hotset

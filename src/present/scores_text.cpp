@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
+
+#include "present/json.h"
 
 namespace hotset {
 namespace {
@@ -67,8 +68,7 @@ std::string scores_block(std::string_view title, std::span<const Metrics> scores
   return block;
 }
 
-nlohmann::ordered_json metrics_json(const Metrics& measured) {
-  using Json = nlohmann::ordered_json;
+Json metrics_json(const Metrics& measured) {
   Json json{{"n", measured.n}};
   for (const ErrorMetric& metric : error_metrics()) {
     const std::optional<double> value = metric.value(measured);
@@ -77,10 +77,10 @@ nlohmann::ordered_json metrics_json(const Metrics& measured) {
   return json;
 }
 
-nlohmann::ordered_json scores_json(std::span<const Metrics> scores) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+Json scores_json(std::span<const Metrics> scores) {
+  Json json = Json::object();
   for (std::size_t i = 0; i < scores.size(); ++i)
-    json[std::string(predictors()[i].name)] = scores[i].n > 0 ? metrics_json(scores[i]) : nlohmann::ordered_json();
+    json[std::string(predictors()[i].name)] = scores[i].n > 0 ? metrics_json(scores[i]) : Json();
   return json;
 }
 

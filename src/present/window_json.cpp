@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nlohmann/json.hpp>
-
-#include "base/units.h"
+#include "present/json.h"
 #include "present/window.h"
 
 namespace hotset {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(printable(text));
-}
 
 // What was not counted over any known second has no sum: 0 would be a statement.
 Json counter_json(const CounterView& counter, bool known, bool with_series) {
@@ -39,33 +26,31 @@ std::string window_json(const WindowLabel& label, const WindowView& view, Nanose
     counters.push_back(counter_json(counter, view.known > 0, series));
   for (const RatioView& ratio : view.ratios)
     ratios.push_back({{"name", printable(ratio.name)}, {"value", or_null(ratio.value)}});
-  return Json{{"schema", "hotset.window/1"},
-              {"time", utc_text(wall)},
-              {"window", {{"name", printable(label.name)}, {"map", label.map}, {"clock", label.clock}}},
-              {"subject", text_or_null(label.subject)},
-              {"pid", or_null(label.pid)},
-              {"requested_s", view.requested},
-              {"known_s", view.known},
-              {"age_s", to_seconds(view.age)},
-              {"running_s", to_seconds(view.running)},
-              {"counters", std::move(counters)},
-              {"ratios", std::move(ratios)}}
-      .dump();
+  return json_line({{"schema", "hotset.window/1"},
+                    {"time", utc_text(wall)},
+                    {"window", {{"name", printable(label.name)}, {"map", label.map}, {"clock", label.clock}}},
+                    {"subject", text_or_null(label.subject)},
+                    {"pid", or_null(label.pid)},
+                    {"requested_s", view.requested},
+                    {"known_s", view.known},
+                    {"age_s", to_seconds(view.age)},
+                    {"running_s", to_seconds(view.running)},
+                    {"counters", std::move(counters)},
+                    {"ratios", std::move(ratios)}});
 }
 
 std::string window_listing_json(const WindowListing& window) {
   Json counters = Json::array();
   for (const std::string& counter : window.counters)
     counters.push_back(printable(counter));
-  return Json{{"schema", "hotset.windows/1"},
-              {"name", printable(window.label.name)},
-              {"map", window.label.map},
-              {"map_name", printable(window.map_name)},
-              {"clock", text_or_null(window.label.clock)},
-              {"windows", window.windows},
-              {"memory_bytes", window.bytes},
-              {"counters", std::move(counters)}}
-      .dump();
+  return json_line({{"schema", "hotset.windows/1"},
+                    {"name", printable(window.label.name)},
+                    {"map", window.label.map},
+                    {"map_name", printable(window.map_name)},
+                    {"clock", text_or_null(window.label.clock)},
+                    {"windows", window.windows},
+                    {"memory_bytes", window.bytes},
+                    {"counters", std::move(counters)}});
 }
 
 } // namespace hotset

@@ -58,6 +58,12 @@ TEST(Printable, keeps_utf8_and_escapes_the_rest) {
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b"); // a control character of two bytes
 }
 
+TEST(Units, one_of_a_thing_is_no_plural) {
+  EXPECT_EQ(counted(0, "rule"), "0 rules");
+  EXPECT_EQ(counted(1, "rule"), "1 rule");
+  EXPECT_EQ(counted(2, "match", "es"), "2 matches");
+}
+
 TEST(Units, shares_are_percentages_and_nothing_else) {
   EXPECT_DOUBLE_EQ(*parse_share("2%"), 0.02);
   EXPECT_DOUBLE_EQ(*parse_share("100%"), 1);
