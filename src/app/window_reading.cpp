@@ -10,6 +10,7 @@
 #include "bpf/fault.h"
 #include "identity/process.h"
 #include "identity/target.h"
+#include "window/fed.h"
 #include "window/reader.h"
 
 namespace hotset {
@@ -77,6 +78,7 @@ Result<std::vector<WindowReading>> read_windows(const Files& files, const Window
   HOTSET_TRY(std::vector<std::vector<std::byte>> keys, keys_of(map));
   std::vector<WindowReading> readings;
   HOTSET_TRY(WindowReader reader, WindowReader::open(maps_of(map)));
+  const std::optional<bool> fed = is_fed(map);
   for (const std::vector<std::byte>& key : keys) {
     Result<WindowHistory> history = reader.read_key(key.data(), question.seconds);
     if (!history && history.error().code == ErrorCode::not_found) continue; // it has just gone
@@ -85,7 +87,8 @@ Result<std::vector<WindowReading>> read_windows(const Files& files, const Window
                                     .map = map.id,
                                     .clock = clock_name(history->clock()),
                                     .subject = {},
-                                    .pid = {}},
+                                    .pid = {},
+                                    .fed = fed},
                           .view = view_window(*history, map.type.counters, question.seconds, ratios)};
     if (map.keyed()) name_subject(files, map, key, reading.label);
     readings.push_back(std::move(reading));
@@ -94,9 +97,10 @@ Result<std::vector<WindowReading>> read_windows(const Files& files, const Window
 }
 
 WindowListing list_window(const WindowMap& map) {
-  WindowListing listing{.label = {.name = map.type.name, .map = map.id, .clock = {}, .subject = {}, .pid = {}},
-                        .map_name = map.name,
-                        .counters = map.type.counters};
+  WindowListing listing{
+      .label = {.name = map.type.name, .map = map.id, .clock = {}, .subject = {}, .pid = {}, .fed = {}},
+      .map_name = map.name,
+      .counters = map.type.counters};
   Result<std::vector<std::vector<std::byte>>> keys = keys_of(map);
   Result<WindowReader> reader = WindowReader::open(maps_of(map));
   listing.windows = keys ? keys->size() : 0;

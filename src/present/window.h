@@ -22,6 +22,7 @@ struct WindowLabel {
   // Whom it counts for, where the map holds a window for each of several; fit for a terminal.
   std::string subject;
   std::optional<std::uint64_t> pid; // of that process
+  std::optional<bool> fed;          // a program that counts in it is loaded (window/fed.h); nothing: not known
 };
 
 // How a window is shown as text.

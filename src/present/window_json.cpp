@@ -31,6 +31,7 @@ std::string window_json(const WindowLabel& label, const WindowView& view, Nanose
                     {"window", {{"name", printable(label.name)}, {"map", label.map}, {"clock", label.clock}}},
                     {"subject", text_or_null(label.subject)},
                     {"pid", or_null(label.pid)},
+                    {"fed", or_null(label.fed)},
                     {"requested_s", view.requested},
                     {"known_s", view.known},
                     {"age_s", to_seconds(view.age)},

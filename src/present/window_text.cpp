@@ -125,6 +125,8 @@ std::vector<std::string> window_text(const WindowLabel& label, const WindowView&
   std::vector<std::string> lines{look.style.bold(title(label, view))};
   append_table(lines, view, look);
   append_ratios(lines, view);
+  if (!label.fed.value_or(true))
+    lines.push_back(look.style.yellow("nothing counts in it any more: no program that uses it is loaded"));
   if (look.series) append_series(lines, view, look.style);
   return lines;
 }

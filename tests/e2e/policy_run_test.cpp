@@ -20,6 +20,15 @@ using ::testing::HasSubstr;
 constexpr const char* kPins = "/sys/fs/bpf";
 constexpr long kBpfMagic = 0xcafe4a11;
 
+// The kernel lets go of programs a moment after the agent that loaded them.
+bool stands_still(const std::string& pin) {
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (std::chrono::steady_clock::now() < deadline)
+    if (run_hotset({"window", pin, "--json"}).json_lines().at(0)["fed"] == false)
+      return run_hotset({"window", pin}).out.contains("nothing counts in it any more");
+  return false;
+}
+
 class PolicyRun : public testing::Test {
  protected:
   void SetUp() override {
@@ -60,6 +69,9 @@ TEST_F(PolicyRun, tells_what_would_be_denied_to_whom_it_is_asked_by) {
   EXPECT_EQ(status.json_lines()[0]["mode"], "audit");
   EXPECT_EQ(status.json_lines()[0]["pid"], agent.pid());
   EXPECT_EQ(status.json_lines()[0]["rules"][0]["name"], "secrets");
+  EXPECT_EQ(
+      run_hotset({"window", std::string(kPins) + "/hotset/policy-2/counters", "--json"}).json_lines().at(0)["fed"],
+      true);
   read_secret();
   RunResult events = run_hotset({"policy", "events", "--count", "1", "--json"});
   ASSERT_EQ(events.exit_code, 0) << events.err;
@@ -115,6 +127,7 @@ TEST_F(PolicyRun, leaves_nothing_behind_that_counts_when_it_is_killed) {
   RunResult status = run_hotset({"policy", "status"});
   EXPECT_EQ(status.exit_code, 3);
   EXPECT_THAT(status.err, HasSubstr("was killed"));
+  EXPECT_TRUE(stands_still(std::string(kPins) + "/hotset/policy-2/counters"));
   RunningHotset next(run_);
   ASSERT_TRUE(next.wait_for_output("agent "));
   EXPECT_EQ(run_hotset({"policy", "status", "--json"}).json_lines()[0]["pid"], next.pid());

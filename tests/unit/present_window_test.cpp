@@ -19,7 +19,7 @@ using ::testing::Not;
 constexpr Nanoseconds kWall = std::chrono::hours(24 * 365 * 56);
 
 WindowLabel label() {
-  return {.name = "cache", .map = 42, .clock = "jiffies", .subject = {}, .pid = {}};
+  return {.name = "cache", .map = 42, .clock = "jiffies", .subject = {}, .pid = {}, .fed = {}};
 }
 
 CounterView counter(std::string name, std::vector<std::optional<std::uint64_t>> series, std::uint64_t running) {
@@ -103,6 +103,15 @@ TEST(WindowText, says_whose_it_is) {
   EXPECT_THAT(window_text(process, view(), {}).front(), HasSubstr("cache of 4711 (redis-server): "));
 }
 
+TEST(WindowText, says_when_nothing_counts_in_it_any_more) {
+  WindowLabel kept = label();
+  kept.fed = true;
+  EXPECT_EQ(text(kept, view(), {}), text(label(), view(), {}));
+  kept.fed = false;
+  EXPECT_EQ(window_text(kept, view(), {}).back(), "nothing counts in it any more: no program that uses it is loaded");
+  EXPECT_EQ(nlohmann::json::parse(window_json(kept, view(), kWall, false))["fed"], false);
+}
+
 TEST(WindowText, on_a_terminal_differs_in_colours_alone) {
   std::string coloured = text(label(), view(), {.style = Style(true), .series = true});
   for (std::size_t at = coloured.find('\x1b'); at != std::string::npos; at = coloured.find('\x1b'))
@@ -136,7 +145,7 @@ TEST(WindowJson, survives_bytes_that_are_not_utf8) {
 }
 
 std::vector<WindowListing> listings() {
-  WindowLabel second{.name = "much_too_long_a_name", .map = 12345, .clock = "", .subject = {}, .pid = {}};
+  WindowLabel second{.name = "much_too_long_a_name", .map = 12345, .clock = "", .subject = {}, .pid = {}, .fed = {}};
   return {{.label = label(), .map_name = "cache", .counters = {"lookups", "hits"}, .windows = 1, .bytes = 14'560},
           {.label = second, .map_name = "much_too_long_a", .counters = {"events"}, .windows = 0, .bytes = 1 << 20}};
 }
