@@ -31,7 +31,7 @@ class Estimate : public testing::Test {
       train.push_back(file);
     }
     RunResult run = run_hotset(train);
-    if (run.exit_code == 5) return; // built without LightGBM: each test says so
+    if (run.lacks_something()) return; // built without LightGBM: each test says so
     ASSERT_EQ(run.exit_code, 0) << run.err;
     trained_ = true;
   }

@@ -34,9 +34,10 @@ std::vector<json> windows(pid_t pid, std::string_view window, int count,
       "--json"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   RunResult run = run_hotset(arguments);
-  if (run.exit_code == 4 || run.exit_code == 5) return {};
+  if (run.lacks_something()) return {};
   EXPECT_EQ(run.exit_code, 0) << run.err;
   std::vector<json> records = run.json_lines();
+  EXPECT_EQ(records.size(), static_cast<std::size_t>(count));
   for (const json& record : records) {
     double low = record["wss"]["low_bytes"], wss = record["wss"]["bytes"], high = record["wss"]["high_bytes"];
     EXPECT_LE(0, low);

@@ -39,7 +39,7 @@ struct Reading {
 std::optional<Reading> measure(pid_t pid, std::string_view window) {
   RunResult run =
       run_hotset({"measure", fmt::format("{}", pid), std::string(window), "--method", "reference", "--json"});
-  if (run.exit_code == 4 || run.exit_code == 5) return std::nullopt; // no permission, no clear_refs
+  if (run.lacks_something()) return std::nullopt; // no permission, no clear_refs
   EXPECT_EQ(run.exit_code, 0) << run.err;
   if (run.exit_code != 0) return std::nullopt;
   json record = run.json_lines().at(0);
@@ -73,7 +73,7 @@ std::optional<Recording> record(std::vector<std::string> arguments) {
   Scratch folder;
   arguments.insert(arguments.begin(), {"record", "--out", folder / "data.csv", "--interval", "100ms"});
   RunResult run = run_hotset(arguments);
-  if (run.exit_code == 4 || run.exit_code == 5) return std::nullopt;
+  if (run.lacks_something()) return std::nullopt;
   EXPECT_EQ(run.exit_code, 0) << run.err;
   std::istringstream lines(Files().read(folder / "data.csv").value());
   Recording sum;
@@ -147,7 +147,7 @@ TEST(RealPrograms, a_compiler_that_ends_in_the_middle_of_a_window_is_said_to_hav
   Compiler compiler;
   if (!compiler.is_possible()) GTEST_SKIP() << "gcc is not installed";
   RunResult run = run_hotset(compiler.after({"measure", "0.1", "--count", "1000", "--method", "reference", "--json"}));
-  if (run.exit_code == 4 || run.exit_code == 5) GTEST_SKIP() << "the reference method does not work here";
+  if (run.lacks_something()) GTEST_SKIP() << "the reference method does not work here";
   EXPECT_EQ(run.exit_code, 8) << run.err;
   EXPECT_NE(run.err.find("ended"), std::string::npos) << run.err;
   std::vector<json> records = run.json_lines();

@@ -14,6 +14,8 @@
 #include <optional>
 #include <sstream>
 
+#include "missing.h"
+
 namespace hotset {
 namespace {
 
@@ -81,6 +83,12 @@ void take(Fd& fd, std::string& to) {
 }
 
 } // namespace
+
+bool RunResult::lacks_something() const {
+  if (err.contains("the kernel's verifier rejects")) return false;
+  return exit_code == static_cast<int>(ErrorCode::permission) ||
+         (exit_code == static_cast<int>(ErrorCode::unsupported) && names_what_is_missing(err));
+}
 
 std::vector<nlohmann::json> RunResult::json_lines() const {
   std::vector<nlohmann::json> lines;

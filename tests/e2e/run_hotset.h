@@ -35,6 +35,9 @@ struct RunResult {
   bool timed_out = false;
   std::string out, err;
 
+  // It ended because of something that this machine has not, or we may not (missing.h): a reason to skip.
+  [[nodiscard]] bool lacks_something() const;
+
   // One parsed object a line of `out`; a line that is no JSON fails the test.
   [[nodiscard]] std::vector<nlohmann::json> json_lines() const;
 };

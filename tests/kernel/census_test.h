@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "access/census.h"
+#include "missing.h"
 
 namespace hotset {
 
@@ -14,7 +15,7 @@ class WithCensus : public testing::Test {
  protected:
   void SetUp() override {
     Result<Census> opened = Census::open(clock);
-    if (!opened && opened.error().code == ErrorCode::unsupported) GTEST_SKIP() << to_sentence(opened.error());
+    if (!opened && is_missing(opened.error())) GTEST_SKIP() << to_sentence(opened.error());
     ASSERT_TRUE(opened) << to_sentence(opened.error());
     census.emplace(std::move(*opened));
   }

@@ -18,6 +18,7 @@
 #include <map>
 
 #include "bpf/fault.h"
+#include "missing.h"
 #include "window/reader.h"
 
 namespace hotset {
@@ -156,11 +157,11 @@ Counts of_process(const FaultKinds& kinds, const ProcessId& process) {
 class FaultKindsOf : public testing::TestWithParam<Deed> {};
 
 // Skips with the reason where the kernel cannot tell kinds.
-#define ATTACH_OR_SKIP(kinds, ...)                                                  \
-  Result<FaultKinds> kinds##_attached = FaultKinds::attach(__VA_ARGS__);            \
-  if (!kinds##_attached && kinds##_attached.error().code == ErrorCode::unsupported) \
-    GTEST_SKIP() << to_sentence(kinds##_attached.error());                          \
-  ASSERT_TRUE(kinds##_attached) << to_sentence(kinds##_attached.error());           \
+#define ATTACH_OR_SKIP(kinds, ...)                                        \
+  Result<FaultKinds> kinds##_attached = FaultKinds::attach(__VA_ARGS__);  \
+  if (!kinds##_attached && is_missing(kinds##_attached.error()))          \
+    GTEST_SKIP() << to_sentence(kinds##_attached.error());                \
+  ASSERT_TRUE(kinds##_attached) << to_sentence(kinds##_attached.error()); \
   FaultKinds kinds = *std::move(kinds##_attached)
 
 TEST_P(FaultKindsOf, each_page_is_counted_as_what_it_is) {
@@ -252,7 +253,7 @@ TEST(FaultKinds, processes_that_ended_make_room_for_others) {
 
 TEST(FaultKinds, refuses_more_processes_than_there_is_room_for) {
   Result<FaultKinds> kinds = FaultKinds::attach({.processes = {{1, 1}, {2, 2}}, .comm = {}, .max_processes = 1});
-  if (!kinds && kinds.error().code == ErrorCode::unsupported) GTEST_SKIP() << to_sentence(kinds.error());
+  if (!kinds && is_missing(kinds.error())) GTEST_SKIP() << to_sentence(kinds.error());
   ASSERT_FALSE(kinds);
   EXPECT_EQ(kinds.error().code, ErrorCode::usage);
 }
