@@ -226,7 +226,8 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
   if (!targets.processes.empty()) over = [&] { return gone = all_ended(files, targets); };
   HOTSET_TRY(std::uint64_t printed, run(schedule, clock, print, over));
   HOTSET_CHECK(output.finish());
-  if (std::uint64_t missed = kinds.missed(); missed > 0)
+  HOTSET_TRY(std::uint64_t missed, kinds.missed());
+  if (missed > 0)
     spdlog::warn("{} faults were not counted: the kernel skips a program that is entered again on the same CPU",
                  missed);
   if (!gone || (targets.child && options.count == 0)) return 0;

@@ -184,7 +184,7 @@ Result<FaultLosses> FaultCollector::losses() const {
   FaultLosses losses;
   HOTSET_TRY(losses.buffer_full, state_->program.lost(FAULT_LOSS_buffer_full));
   HOTSET_TRY(losses.untracked, state_->program.lost(FAULT_LOSS_untracked));
-  losses.missed = state_->program.skipped();
+  HOTSET_TRY(losses.missed, state_->program.skipped());
   losses.below_min_value = state_->ledger.below_min_value();
   return losses;
 }

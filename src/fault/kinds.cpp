@@ -149,10 +149,12 @@ void FaultKinds::make_room(const Files& files) {
     if (!is_alive(files, {static_cast<pid_t>(key.tgid), key.start_ticks})) bpf_map_delete_elem(map, &key);
 }
 
-std::uint64_t FaultKinds::missed() const {
+Result<std::uint64_t> FaultKinds::missed() const {
   std::uint64_t sum = 0;
-  for (const Hook& hook : fault_kind_hooks())
-    sum += skipped_runs(*object_->obj, hook.program);
+  for (const Hook& hook : fault_kind_hooks()) {
+    HOTSET_TRY(std::uint64_t missed, recursion_misses(*object_->obj, hook.program));
+    sum += missed;
+  }
   return sum;
 }
 

@@ -46,7 +46,7 @@ class FaultKinds {
   void make_room(const Files& files);
   // Faults that no program saw so far: the kernel skips one that is entered again on the same CPU, as it can be where
   // the kernel preempts itself.
-  [[nodiscard]] std::uint64_t missed() const;
+  [[nodiscard]] Result<std::uint64_t> missed() const;
 
   // Pins maps and links in a new folder of a BPF file system, so that they outlive us; who removes the folder's pins
   // ends them. All or nothing.

@@ -84,8 +84,8 @@ Result<std::uint64_t> FaultProgram::lost(fault_loss reason) const {
   return PerCpuArray<std::uint64_t>(object_->maps.losses).sum(reason);
 }
 
-std::uint64_t FaultProgram::skipped() const {
-  return skipped_runs(*object_->obj, hook_->program);
+Result<std::uint64_t> FaultProgram::skipped() const {
+  return recursion_misses(*object_->obj, hook_->program);
 }
 
 Result<> try_page_fault_hook(const Hook& hook) {

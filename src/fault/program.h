@@ -33,8 +33,8 @@ class FaultProgram {
   [[nodiscard]] HashMap<fault_key, fault_count> counts() const;
   // Sum over the CPUs.
   [[nodiscard]] Result<std::uint64_t> lost(fault_loss reason) const;
-  // Times the kernel skipped the program (kernel/loader.h).
-  [[nodiscard]] std::uint64_t skipped() const;
+  // Times the kernel skipped the program (kernel/object_info.h).
+  [[nodiscard]] Result<std::uint64_t> skipped() const;
 
  private:
   FaultProgram() = default;

@@ -43,7 +43,10 @@ Result<> Guard::reload(CompiledPolicy policy) {
   HOTSET_TRY(GuardProgram program, GuardProgram::load(*policy.image, setup, options_, &program_));
   Result<> keeps = program.try_storage();
   HOTSET_CHECK(program.attach());
-  missed_before_ += program_.missed();
+  // While the old one still judges, and before it goes: where the kernel does not tell, it stays.
+  HOTSET_TRY(GuardJudges judges, program_.judges());
+  HOTSET_TRY(std::uint64_t missed, missed_runs(judges));
+  missed_before_ += missed;
   program_ = std::move(program);
   policy_ = std::move(policy);
   setup_ = setup;

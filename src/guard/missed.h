@@ -18,9 +18,6 @@ namespace hotset {
 // Ids of the programs that judge opens; 0: none.
 using GuardJudges = std::array<std::uint32_t, GUARD_JUDGES>;
 
-// Of a loaded program.
-Result<std::uint32_t> program_id(int program_fd);
-
 // Runs that were skipped of all these. Errors: permission without CAP_SYS_ADMIN, not_found when one is gone: the policy
 // was read again meanwhile, or the agent has ended.
 Result<std::uint64_t> missed_runs(const GuardJudges& judges);

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "fault/program.h"
 #include "guard.skel.h"
+#include "kernel/object_info.h"
 #include "kernel/time_namespace.h"
 
 namespace hotset {
@@ -135,16 +136,10 @@ Result<GuardJudges> GuardProgram::judges() const {
   for (bpf_program* program :
        {programs.guard_file_open, programs.guard_sys_exit, programs.guard_prepare_exec, programs.guard_process_exec})
     if (bpf_program__autoload(program)) {
-      HOTSET_TRY(ids.at(known++), program_id(bpf_program__fd(program)));
+      HOTSET_TRY(bpf_prog_info info, program_info(bpf_program__fd(program)));
+      ids.at(known++) = info.id;
     }
   return ids;
-}
-
-std::uint64_t GuardProgram::missed() const {
-  std::uint64_t missed = 0;
-  for (const char* name : {"guard_file_open", "guard_sys_exit", "guard_prepare_exec", "guard_process_exec"})
-    missed += skipped_runs(*object_->obj, name);
-  return missed;
 }
 
 int GuardProgram::window_fd() const {

@@ -33,8 +33,6 @@ class GuardProgram {
   [[nodiscard]] Result<> try_storage() const;
   // Ids of the loaded programs that judge opens; 0: none.
   [[nodiscard]] Result<GuardJudges> judges() const;
-  // Runs of these that the kernel skipped until now.
-  [[nodiscard]] std::uint64_t missed() const;
 
   [[nodiscard]] int window_fd() const;
   [[nodiscard]] int events_fd() const;

@@ -11,6 +11,7 @@
 #include <array>
 
 #include "base/fd.h"
+#include "kernel/object_info.h"
 #include "kernel/tracepoint.h"
 
 namespace hotset {
@@ -83,6 +84,12 @@ Result<> attach_software_event(Attachment& attachment, bpf_program* program, con
   return {};
 }
 
+Result<bpf_program*> find_program(const bpf_object& object, const char* operation, std::string_view of,
+                                  std::string_view name) {
+  if (bpf_program* program = bpf_object__find_program_by_name(&object, std::string(name).c_str())) return program;
+  return fail(ErrorCode::internal, operation, std::string(of), "its program is not in the object");
+}
+
 } // namespace
 
 void choose_programs(bpf_object& object, std::span<const std::string_view> wanted) {
@@ -101,9 +108,7 @@ Result<> load_skeleton(bpf_object_skeleton& skeleton, std::string_view name) {
 
 Result<Attachment> attach(bpf_object& object, const Hook& hook) {
   Attachment attachment;
-  bpf_program* program = bpf_object__find_program_by_name(&object, std::string(hook.program).c_str());
-  if (program == nullptr)
-    return fail(ErrorCode::internal, "attach to", std::string(hook.name), "its program is not in the object");
+  HOTSET_TRY(bpf_program* program, find_program(object, "attach to", hook.name, hook.program));
   switch (hook.attach) {
     case Attach::tracepoint:
       HOTSET_CHECK(attach_tracepoint(attachment, program, hook));
@@ -124,12 +129,9 @@ Result<Attachment> attach(bpf_object& object, const Hook& hook) {
   return attachment;
 }
 
-std::uint64_t skipped_runs(bpf_object& object, std::string_view name) {
-  bpf_program* program = bpf_object__find_program_by_name(&object, std::string(name).c_str());
-  bpf_prog_info info{};
-  std::uint32_t size = sizeof(info);
-  if (program == nullptr || bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) != 0) return 0;
-  return info.recursion_misses;
+Result<std::uint64_t> recursion_misses(const bpf_object& object, std::string_view name) {
+  HOTSET_TRY(const bpf_program* program, find_program(object, "ask the kernel about", name, name));
+  return recursion_misses(bpf_program__fd(program));
 }
 
 } // namespace hotset

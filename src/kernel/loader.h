@@ -65,8 +65,7 @@ using Attachment = std::vector<std::unique_ptr<bpf_link, DestroyLink>>;
 // Attaches the loaded program of `hook`.
 Result<Attachment> attach(bpf_object& object, const Hook& hook);
 
-// How often the kernel skipped the program because it was running already on that CPU; 0 as well where the kernel does
-// not count it (before Linux 5.12; for kprobes, tracepoints and perf events before 6.7).
-std::uint64_t skipped_runs(bpf_object& object, std::string_view program);
+// How often the kernel skipped that loaded program (kernel/object_info.h).
+Result<std::uint64_t> recursion_misses(const bpf_object& object, std::string_view program);
 
 } // namespace hotset
