@@ -18,7 +18,7 @@ enum class ErrorCode : int {
   internal = 1,       // a bug of ours, or a resource that ran out
   usage = 2,          // the command line
   not_found = 3,      // no such process, file, command
-  permission = 4,     // the kernel or the file system said no
+  permission = 4,     // the kernel or the file system said no, or another hotset holds what only one can have
   unsupported = 5,    // this kernel or this build lacks what is needed
   bad_data = 6,       // a file that is malformed, truncated, from the future, or does not fit
   output = 7,         // what was to be written could not be

@@ -4,20 +4,17 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "base/units.h"
 #include "fault/program.h"
 #include "faultkinds.skel.h"
 #include "kernel/loader.h"
+#include "kernel/pins.h"
 #include "kernel/time_namespace.h"
 #include "window/start.h"
 
@@ -83,27 +80,6 @@ Result<> start_windows(faultkinds_bpf& object, const FaultKindsOptions& options,
   return {};
 }
 
-Result<> pin_map(const bpf_map* map, const std::string& path) {
-  if (bpf_obj_pin(bpf_map__fd(map), path.c_str()) == 0) return {};
-  return fail(errno_error(errno, "pin", printable(path)));
-}
-
-// Makes the folder. Only a BPF file system holds pins.
-Result<> make_folder(const std::string& folder) {
-  const std::string parent = std::filesystem::absolute(folder).parent_path().string();
-  struct statfs system{};
-  if (::statfs(parent.c_str(), &system) != 0) return fail(errno_error(errno, "pin in", printable(folder)));
-  if (system.f_type != BPF_FS_MAGIC)
-    return fail(ErrorCode::usage, "pin in", printable(folder),
-                fmt::format("{} lies in no BPF file system", printable(parent)),
-                "mount one (mount -t bpf bpf /sys/fs/bpf) and name a folder there");
-  if (::mkdir(folder.c_str(), 0700) == 0) return {};
-  if (errno == EEXIST)
-    return fail(ErrorCode::usage, "pin in", printable(folder), "it exists already",
-                "name a new folder, or remove that one (rm -r), which ends what is pinned there");
-  return fail(errno_error(errno, "make the folder", printable(folder)));
-}
-
 } // namespace
 
 void DestroyFaultKinds::operator()(faultkinds_bpf* object) const {
@@ -161,11 +137,13 @@ Result<std::uint64_t> FaultKinds::missed() const {
 Result<> FaultKinds::pin(std::string folder) {
   while (folder.size() > 1 && folder.ends_with('/'))
     folder.pop_back();
-  HOTSET_CHECK(make_folder(folder));
+  HOTSET_TRY(bool made, make_pin_folder(folder));
+  if (!made)
+    return fail(ErrorCode::usage, "pin in", printable(folder), "it exists already",
+                "name a new folder, or remove that one (rm -r), which ends what is pinned there");
   Result<> pinned = pin_parts(folder);
   if (!pinned) {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
+    unpin(folder);
     return pinned;
   }
   // Destroying a link would switch its event off, pinned or not.
@@ -176,14 +154,12 @@ Result<> FaultKinds::pin(std::string folder) {
 }
 
 Result<> FaultKinds::pin_parts(const std::string& folder) {
-  HOTSET_CHECK(pin_map(object_->maps.faults, folder + "/faults"));
-  if (processes_) HOTSET_CHECK(pin_map(object_->maps.processes, folder + "/processes"));
-  LibbpfLog log;
+  HOTSET_CHECK(hotset::pin(host_fd(), folder + "/faults"));
+  if (processes_) HOTSET_CHECK(hotset::pin(processes_fd(), folder + "/processes"));
   for (std::size_t i = 0; i < attachments_.size(); ++i)
     for (std::size_t cpu = 0; cpu < attachments_[i].size(); ++cpu) {
       std::string path = fmt::format("{}/{}_{}", folder, fault_kind_hooks()[i].program, cpu);
-      if (bpf_link__pin(attachments_[i][cpu].get(), path.c_str()) != 0)
-        return fail(bpf_error(errno, "pin", printable(path), log.text(), read_privileges(Files())));
+      HOTSET_CHECK(hotset::pin(bpf_link__fd(attachments_[i][cpu].get()), path));
     }
   return {};
 }

@@ -1,39 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/pins.h"
 
-#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <string_view>
 #include <thread>
 #include <utility>
 
-#include "base/file.h"
+#include "kernel/pins.h"
 
 namespace hotset {
 namespace {
 
-constexpr std::string_view kMount = "/sys/fs/bpf";
-constexpr long kBpfMagic = 0xcafe4a11; // BPF_FS_MAGIC of linux/magic.h
 constexpr std::string_view kState = "state", kWindow = "counters", kEventFolder = "events";
 
 std::string top_folder() {
-  return fmt::format("{}/hotset", kMount);
+  return fmt::format("{}/hotset", kPinMount);
 }
 
-std::string pin(std::string_view name) {
+std::string path_of(std::string_view name) {
   return fmt::format("{}/{}", guard_folder(), name);
 }
 
 std::string event_folder() {
-  return pin(kEventFolder);
+  return path_of(kEventFolder);
 }
 
 std::string event_pin() {
@@ -41,10 +36,7 @@ std::string event_pin() {
 }
 
 void remove_pins() {
-  for (const std::string& name : {pin(kState), pin(kWindow), event_pin()})
-    ::unlink(name.c_str());
-  ::rmdir(event_folder().c_str());
-  ::rmdir(guard_folder().c_str());
+  unpin(guard_folder());
   ::rmdir(top_folder().c_str()); // fails while others have something in it
 }
 
@@ -54,29 +46,28 @@ Result<Fd> open_folder(const std::string& path) {
   return folder;
 }
 
-Result<> make_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fail(errno_error(errno, "make the folder", path));
-  return {};
+// `kind`: LOCK_EX or LOCK_SH. False when another has it.
+Result<bool> try_lock(const Fd& folder, int kind, const std::string& path) {
+  if (::flock(folder.get(), kind | LOCK_NB) == 0) return true;
+  if (errno == EWOULDBLOCK) return false;
+  return fail(errno_error(errno, "lock", path));
 }
 
 // Somebody who asks for the status looks at the lock for a moment, so one refusal means nothing.
-bool lock_for_long(const Fd& folder) {
+Result<> lock_for_long(const Fd& folder) {
   for (int tries = 0; tries < 50; ++tries) {
-    if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return true;
+    HOTSET_TRY(bool locked, try_lock(folder, LOCK_EX, guard_folder()));
+    if (locked) return {};
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return false;
+  return fail(ErrorCode::permission, "hold a policy", "", "another hotset policy run holds one",
+              "end it, or make it read its file again (kill -HUP)");
 }
 
-Result<> pin_map(int fd, const std::string& path) {
-  if (bpf_obj_pin(fd, path.c_str()) != 0) return fail(errno_error(errno, "pin", path));
-  return {};
-}
-
-Result<Fd> open_pin(const std::string& path) {
-  Fd map(bpf_obj_get(path.c_str()));
-  if (!map) return fail(errno_error(errno, "open the pin", path));
-  return map;
+Result<Fd> make_and_open_folder() {
+  HOTSET_CHECK(make_pin_folder(top_folder()));
+  HOTSET_CHECK(make_pin_folder(guard_folder()));
+  return open_folder(guard_folder());
 }
 
 // Whether the folder is still there: an agent that ended meanwhile removes it, and a lock on what was removed is none.
@@ -88,18 +79,21 @@ bool still_there(const Fd& folder, const std::string& path) {
 
 // Who removes the folders meanwhile makes a step fail, or what was locked be gone; then all begins anew.
 Result<Fd> lock_folder() {
-  for (int tries = 1;; ++tries) {
-    bool last = tries == 10;
-    HOTSET_CHECK(make_folder(top_folder()));
-    Result<> made = make_folder(guard_folder());
-    Result<Fd> folder = made ? open_folder(guard_folder()) : fail(std::move(made).error());
-    if (!folder && (last || folder.error().code != ErrorCode::not_found)) return folder;
-    if (!folder) continue;
-    if (last || !lock_for_long(*folder))
-      return fail(ErrorCode::internal, "hold a policy", "", "another hotset policy run holds one",
-                  "end it, or make it read its file again (kill -HUP)");
+  for (int tries = 0; tries < 10; ++tries) {
+    Result<Fd> folder = make_and_open_folder();
+    if (!folder && folder.error().code == ErrorCode::not_found) continue;
+    if (!folder) return folder;
+    HOTSET_CHECK(lock_for_long(*folder));
     if (still_there(*folder, guard_folder())) return folder;
   }
+  return fail(ErrorCode::permission, "take", guard_folder(), "others that start and end remove it again and again",
+              "try again");
+}
+
+Result<bool> can_show() {
+  Result<bool> mounted = in_bpf_file_system(std::string(kPinMount));
+  if (!mounted && mounted.error().code == ErrorCode::not_found) return false;
+  return mounted;
 }
 
 std::unexpected<Error> none_held(std::string cause) {
@@ -108,15 +102,16 @@ std::unexpected<Error> none_held(std::string cause) {
 }
 
 Result<> look_for_agent() {
-  struct statfs mount{};
-  if (::statfs(std::string(kMount).c_str(), &mount) != 0 || mount.f_type != kBpfMagic)
+  HOTSET_TRY(bool mounted, can_show());
+  if (!mounted)
     return fail(ErrorCode::not_found, "find", "a policy that is held",
-                fmt::format("no BPF file system is mounted at {}, where it would be shown", kMount),
-                fmt::format("mount -t bpf bpf {}, then start hotset policy run anew", kMount));
+                fmt::format("no BPF file system is mounted at {}, where it would be shown", kPinMount),
+                fmt::format("{}, then start hotset policy run anew", kMountCommand));
   Result<Fd> folder = open_folder(guard_folder());
   if (!folder && folder.error().code == ErrorCode::not_found) return none_held("hotset policy run is not running");
   if (!folder) return fail(std::move(folder).error());
-  if (::flock(folder->get(), LOCK_SH | LOCK_NB) != 0) return {};
+  HOTSET_TRY(bool abandoned, try_lock(*folder, LOCK_SH, guard_folder()));
+  if (!abandoned) return {};
   return none_held("hotset policy run was killed, and nothing is denied any more");
 }
 
@@ -127,22 +122,22 @@ std::string guard_folder() {
 }
 
 Result<GuardPins> GuardPins::reserve() {
-  struct statfs mount{};
-  if (::statfs(std::string(kMount).c_str(), &mount) != 0 || mount.f_type != kBpfMagic)
+  HOTSET_TRY(bool mounted, can_show());
+  if (!mounted)
     return fail(ErrorCode::unsupported, "show the policy to hotset policy status, stats and events", "",
-                fmt::format("no BPF file system is mounted at {}", kMount),
-                fmt::format("mount -t bpf bpf {}, and start again", kMount));
+                fmt::format("no BPF file system is mounted at {}", kPinMount),
+                fmt::format("{}, and start again", kMountCommand));
   HOTSET_TRY(Fd folder, lock_folder());
-  for (const std::string& left : {pin(kState), pin(kWindow), event_pin()})
-    ::unlink(left.c_str());
+  for (const std::string& left : {path_of(kState), path_of(kWindow), event_folder()})
+    unpin(left);
   return GuardPins(std::move(folder));
 }
 
 Result<> GuardPins::show(const Guard& guard) {
-  HOTSET_CHECK(make_folder(event_folder()));
-  HOTSET_CHECK(pin_map(guard.state_fd(), pin(kState)));
-  HOTSET_CHECK(pin_map(guard.window_fd(), pin(kWindow)));
-  return pin_map(guard.events_fd(), event_pin());
+  HOTSET_CHECK(make_pin_folder(event_folder()));
+  HOTSET_CHECK(pin(guard.state_fd(), path_of(kState)));
+  HOTSET_CHECK(pin(guard.window_fd(), path_of(kWindow)));
+  return pin(guard.events_fd(), event_pin());
 }
 
 GuardPins::~GuardPins() {
@@ -150,7 +145,7 @@ GuardPins::~GuardPins() {
 }
 
 Result<GuardStatus> read_pinned_status() {
-  HOTSET_TRY(Fd map, open_pin(pin(kState)));
+  HOTSET_TRY(Fd map, open_pin(path_of(kState)));
   return read_guard_status(map.get());
 }
 
@@ -158,7 +153,7 @@ Result<PinnedGuard> open_pinned_guard() {
   HOTSET_CHECK(look_for_agent());
   PinnedGuard guard;
   HOTSET_TRY(guard.status, read_pinned_status());
-  HOTSET_TRY(guard.window, open_pin(pin(kWindow)));
+  HOTSET_TRY(guard.window, open_pin(path_of(kWindow)));
   return guard;
 }
 
@@ -166,8 +161,9 @@ Result<PinnedEvents> open_pinned_events() {
   HOTSET_CHECK(look_for_agent());
   PinnedEvents events;
   HOTSET_TRY(events.lock, open_folder(event_folder()));
-  if (::flock(events.lock.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(ErrorCode::internal, "read", "the events of the policy",
+  HOTSET_TRY(bool alone, try_lock(events.lock, LOCK_EX, event_folder()));
+  if (!alone)
+    return fail(ErrorCode::permission, "read", "the events of the policy",
                 "another reads them, and each goes to one reader", "end the other hotset policy events");
   HOTSET_TRY(events.buffer, open_pin(event_pin()));
   return events;

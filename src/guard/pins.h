@@ -20,8 +20,8 @@ std::string guard_folder();
 
 class GuardPins {
  public:
-  // Takes the folder. Errors: unsupported when no BPF file system is mounted there; internal when another agent
-  // runs.
+  // Takes the folder. Errors: unsupported when no BPF file system is mounted there; permission when another agent holds
+  // it.
   static Result<GuardPins> reserve();
   // Shows that guard, until the end.
   Result<> show(const Guard& guard);
@@ -43,7 +43,8 @@ struct PinnedGuard {
 // Errors: not_found when no policy is held, and why that is known.
 Result<PinnedGuard> open_pinned_guard();
 
-// Its events, of which there is one reader at a time: the lock lives as long as the reader.
+// Its events, of which there is one reader at a time: the lock lives as long as the reader. Errors: permission when
+// another reads them, and those of open_pinned_guard().
 struct PinnedEvents {
   Fd lock;
   Fd buffer;

@@ -108,7 +108,7 @@ Result<> load_skeleton(bpf_object_skeleton& skeleton, std::string_view name) {
 
 Result<Attachment> attach(bpf_object& object, const Hook& hook) {
   Attachment attachment;
-  HOTSET_TRY(bpf_program* program, find_program(object, "attach to", hook.name, hook.program));
+  HOTSET_TRY(bpf_program * program, find_program(object, "attach to", hook.name, hook.program));
   switch (hook.attach) {
     case Attach::tracepoint:
       HOTSET_CHECK(attach_tracepoint(attachment, program, hook));

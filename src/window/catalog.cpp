@@ -5,9 +5,7 @@
 #include <bpf/btf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
@@ -18,12 +16,13 @@
 
 #include "base/mounts.h"
 #include "base/units.h"
+#include "kernel/object_info.h"
+#include "kernel/pins.h"
 
 namespace hotset {
 namespace {
 
 constexpr std::string_view kSeeList = "hotset window --list shows what there is";
-constexpr std::string_view kMount = "mount -t bpf bpf /sys/fs/bpf";
 
 std::string quoted(std::string_view what) {
   return fmt::format("'{}'", printable(what));
@@ -45,18 +44,32 @@ std::string structure_name(const btf& types, std::uint32_t id) {
   return type != nullptr && btf_is_struct(type) ? btf__name_by_offset(&types, type->name_off) : "";
 }
 
-// Nothing in the map itself says so, but the map with the header is loaded from the same object: it has the same types.
-Fd find_meta(const WindowMap& window) {
-  const std::string name = window.type.name + "_meta";
-  for (std::uint32_t id = 0; bpf_map_get_next_id(id, &id) == 0;) {
-    Fd map(bpf_map_get_fd_by_id(id));
-    bpf_map_info info{};
-    std::uint32_t size = sizeof(info);
-    if (map && bpf_obj_get_info_by_fd(map.get(), &info, &size) == 0 && info.btf_id == window.btf_id &&
-        name == info.name)
-      return map;
+// Calls `use` with each loaded map that may be seen.
+template <class Use>
+Result<> each_map(const Use& use) {
+  for (std::uint32_t id = 0;;) {
+    if (bpf_map_get_next_id(id, &id) != 0) {
+      if (errno == ENOENT) return {};
+      if (errno == EPERM) return no_rights("list", "the loaded maps");
+      return fail(errno_error(errno, "list", "the loaded maps"));
+    }
+    Fd fd(bpf_map_get_fd_by_id(id));
+    bool passed_over = !fd && (errno == ENOENT || errno == EPERM); // it has just gone, or is kept from us
+    if (!fd && !passed_over) return fail(errno_error(errno, "open", fmt::format("map {}", id)));
+    if (fd) use(std::move(fd), id);
   }
-  return {};
+}
+
+// Nothing in the map itself says so, but the map with the header is loaded from the same object: it has the same types.
+// Invalid when there is none.
+Result<Fd> find_meta(const WindowMap& window) {
+  const std::string name = window.type.name + "_meta";
+  Fd meta;
+  HOTSET_CHECK(each_map([&](Fd map, std::uint32_t) {
+    Result<bpf_map_info> info = map_info(map.get());
+    if (!meta && info && info->btf_id == window.btf_id && name == info->name) meta = std::move(map);
+  }));
+  return meta;
 }
 
 // Where a path should be a pin and is none: a missing mount is the usual reason.
@@ -65,7 +78,7 @@ std::unexpected<Error> no_such_pin(const Files& files, const std::string& path) 
   bool mounted = mounts && find_mount(*mounts, "bpf") != nullptr;
   if (!mounted)
     return fail(ErrorCode::not_found, "open the pin", printable(path), "no BPF file system is mounted",
-                fmt::format("mount it ({}) and pin the map there", kMount));
+                fmt::format("mount it ({}) and pin the map there", kMountCommand));
   return fail(ErrorCode::not_found, "open the pin", printable(path), "there is no such file", std::string(kSeeList));
 }
 
@@ -75,35 +88,44 @@ bool is_map(const Fd& fd) {
   return length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == "anon_inode:bpf-map";
 }
 
-Result<WindowMap> open_pin(const Files& files, const std::string& path) {
-  struct statfs system{};
-  if (::statfs(path.c_str(), &system) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return no_such_pin(files, path);
-    return fail(errno_error(errno, "open the pin", printable(path)));
-  }
-  if (system.f_type != BPF_FS_MAGIC)
+Result<WindowMap> open_pinned(const Files& files, const std::string& path) {
+  Result<bool> holds_pins = in_bpf_file_system(path);
+  if (!holds_pins && holds_pins.error().code == ErrorCode::not_found) return no_such_pin(files, path);
+  if (!holds_pins) return fail(within("open the pin", printable(path), std::move(holds_pins).error()));
+  if (!*holds_pins)
     return fail(ErrorCode::bad_data, "open the pin", printable(path), "it lies in no BPF file system, so it is no pin",
                 "name a pinned map, or a window that hotset window --list shows");
-  Fd fd(bpf_obj_get(path.c_str()));
-  if (!fd) return fail(errno_error(errno, "open the pin", printable(path)));
+  HOTSET_TRY(Fd fd, open_pin(path));
   if (!is_map(fd))
     return fail(ErrorCode::bad_data, "read as a window", printable(path), "it is the pin of a program or a link",
                 "name the pin of the map");
   return open_window(std::move(fd), printable(path));
 }
 
-// A folder stands for the one window that is pinned in it.
+bool is_folder(const std::string& path) {
+  struct stat entry{};
+  return ::stat(path.c_str(), &entry) == 0 && S_ISDIR(entry.st_mode);
+}
+
+// A folder stands for the one window that is pinned in it. What can't be looked at might be another.
 Result<WindowMap> open_folder(const Files& files, const std::string& path) {
   HOTSET_TRY(std::vector<std::string> names, files.list(path));
   std::vector<WindowMap> windows;
   std::vector<std::string> pins;
+  std::optional<Error> incomplete; // a window that lacks something, or a pin that has just gone
   for (const std::string& name : names) {
     std::string pin = fmt::format("{}/{}", path, name);
-    Result<WindowMap> window = open_pin(files, pin);
+    bool of_the_kernel = name.find('.') != std::string::npos; // as maps.debug is: nobody else's has a dot
+    if (of_the_kernel || is_folder(pin)) continue;
+    Result<WindowMap> window = open_pinned(files, pin);
+    if (!window && window.error().code == ErrorCode::not_found) incomplete = window.error();
+    if (!window && window.error().code != ErrorCode::not_found && window.error().code != ErrorCode::bad_data)
+      return fail(within("choose a window in", printable(path), std::move(window).error()));
     if (!window || window->keyed()) continue;
     pins.push_back(printable(pin));
     windows.push_back(*std::move(window));
   }
+  if (windows.empty() && incomplete) return fail(*std::move(incomplete));
   if (windows.empty())
     return fail(ErrorCode::not_found, "find a window in", printable(path), "no window is pinned there",
                 std::string(kSeeList));
@@ -123,29 +145,13 @@ Result<WindowMap> open_id(std::uint32_t id) {
   return fail(errno_error(errno, "open", fmt::format("map {}", id)));
 }
 
-// Calls `use` with each loaded map.
-template <class Use>
-Result<> each_map(const Use& use) {
-  for (std::uint32_t id = 0;;) {
-    if (bpf_map_get_next_id(id, &id) != 0) {
-      if (errno == ENOENT) return {};
-      if (errno == EPERM) return no_rights("list", "the loaded maps");
-      return fail(errno_error(errno, "list", "the loaded maps"));
-    }
-    Fd fd(bpf_map_get_fd_by_id(id));
-    if (fd) use(std::move(fd), id); // else it has just gone
-  }
-}
-
 Result<WindowMap> open_name(std::string_view name) {
   std::vector<WindowMap> found;
   std::optional<Error> other;
   name = name.substr(0, BPF_OBJ_NAME_LEN - 1); // as the kernel cuts it
   HOTSET_CHECK(each_map([&](Fd fd, std::uint32_t id) {
-    bpf_map_info info{};
-    std::uint32_t size = sizeof(info);
-    if (bpf_obj_get_info_by_fd(fd.get(), &info, &size) != 0) return;
-    if (name != info.name) return;
+    Result<bpf_map_info> info = map_info(fd.get());
+    if (!info || name != info->name) return;
     Result<WindowMap> window = open_window(std::move(fd), fmt::format("map {}", id));
     if (window)
       found.push_back(*std::move(window));
@@ -194,9 +200,9 @@ Result<std::vector<std::vector<std::byte>>> WindowMap::keys() const {
 }
 
 Result<WindowMap> open_window(Fd fd, std::string what) {
-  bpf_map_info info{};
-  std::uint32_t size = sizeof(info);
-  if (bpf_obj_get_info_by_fd(fd.get(), &info, &size) != 0) return fail(errno_error(errno, "look at", std::move(what)));
+  Result<bpf_map_info> facts = map_info(fd.get());
+  if (!facts) return fail(within("look at", std::move(what), std::move(facts).error()));
+  const bpf_map_info& info = *facts;
   if (info.btf_id == 0)
     return fail(ErrorCode::bad_data, "read as a window", std::move(what), "the map has no type information (BTF)",
                 "compile its program with clang -g, and load it with libbpf");
@@ -220,20 +226,20 @@ Result<WindowMap> open_window(Fd fd, std::string what) {
                    .key_type = structure_name(*types, info.btf_key_type_id),
                    .btf_id = info.btf_id};
   if (window.type.layout != WINDOW_PUBLISHED) return window;
-  window.meta = find_meta(window);
-  if (!window.meta)
+  Result<Fd> meta = find_meta(window);
+  if (!meta) return fail(within("read as a window", std::move(what), std::move(meta).error()));
+  if (!*meta)
     return fail(ErrorCode::not_found, "read as a window", std::move(what),
                 fmt::format("its clock is in the map {}_meta, which is not loaded or not to be seen", window.type.name),
-                "run as root, while its program is loaded");
+                "run its program");
+  window.meta = *std::move(meta);
   return window;
 }
 
 Result<WindowMap> open_window(const Files& files, std::string_view what) {
   if (what.find('/') != std::string_view::npos) {
     std::string path(what);
-    struct stat entry{};
-    bool folder = ::stat(path.c_str(), &entry) == 0 && S_ISDIR(entry.st_mode);
-    return folder ? open_folder(files, path) : open_pin(files, path);
+    return is_folder(path) ? open_folder(files, path) : open_pinned(files, path);
   }
   if (what.find_first_not_of("0123456789") != std::string_view::npos) return open_name(what);
   std::optional<std::uint64_t> id = parse_u64(what);

@@ -137,7 +137,7 @@ TEST_F(PolicyRun, is_refused_beside_another) {
   RunningHotset agent(run_);
   ASSERT_TRUE(agent.wait_for_output("agent "));
   RunResult second = run_hotset(run_);
-  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_EQ(second.exit_code, 4);
   EXPECT_THAT(second.err, HasSubstr("another hotset policy run"));
 }
 

@@ -3,6 +3,7 @@
 #include "fault/kinds.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linux/magic.h>
 #include <signal.h>
@@ -18,6 +19,8 @@
 #include <map>
 
 #include "bpf/fault.h"
+#include "kernel/pins.h"
+#include "kernel/private_mount.h"
 #include "missing.h"
 #include "window/reader.h"
 
@@ -249,6 +252,22 @@ TEST(FaultKinds, processes_that_ended_make_room_for_others) {
   kinds.make_room(Files());
   second.act();
   EXPECT_GE(of_process(kinds, second.id())["anonymous"], kPages);
+}
+
+TEST(FaultKinds, is_pinned_in_no_folder_whose_name_has_a_dot) {
+  Result<Fd> mount = private_mount("bpf");
+  if (!mount) GTEST_SKIP() << to_sentence(mount.error());
+  ATTACH_OR_SKIP(kinds, {.processes = {}, .comm = {}});
+  Result<> pinned = kinds.pin(fmt::format("/proc/self/fd/{}/my.faults/", mount->get()));
+  ASSERT_FALSE(pinned);
+  EXPECT_EQ(pinned.error().code, ErrorCode::usage) << to_sentence(pinned.error());
+  EXPECT_NE(pinned.error().cause.find("'my.faults'"), std::string::npos) << to_sentence(pinned.error());
+  std::string folder = fmt::format("/proc/self/fd/{}/faults", mount->get());
+  ASSERT_TRUE(kinds.pin(folder));
+  Result<> again = kinds.pin(folder);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::usage);
+  unpin(folder);
 }
 
 TEST(FaultKinds, refuses_more_processes_than_there_is_room_for) {

@@ -6,11 +6,19 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/window_reading.h"
 #include "kernel/loader.h"
+#include "kernel/object_info.h"
+#include "kernel/pins.h"
+#include "kernel/private_mount.h"
 #include "window/start.h"
 #include "window_test.skel.h"
 
@@ -21,9 +29,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::uint32_t id_of(int fd) {
-  bpf_map_info info{};
-  std::uint32_t size = sizeof(info);
-  return bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.id : 0;
+  Result<bpf_map_info> info = map_info(fd);
+  return info ? info->id : 0;
 }
 
 class WindowCatalog : public testing::Test {
@@ -118,6 +125,74 @@ TEST_F(WindowCatalog, refuses_a_map_without_type_information_and_says_how_to_hav
   ASSERT_FALSE(map);
   EXPECT_EQ(map.error().code, ErrorCode::bad_data);
   EXPECT_THAT(to_sentence(map.error()), HasSubstr("no type information (BTF); compile its program with clang -g"));
+}
+
+// Root's right to open what nobody may open.
+class WithoutDacOverride {
+ public:
+  WithoutDacOverride() { set(false); }
+  WithoutDacOverride(const WithoutDacOverride&) = delete;
+  WithoutDacOverride& operator=(const WithoutDacOverride&) = delete;
+  ~WithoutDacOverride() { set(true); }
+
+ private:
+  static void set(bool has) {
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, 2> sets{};
+    ASSERT_EQ(::syscall(SYS_capget, &header, sets.data()), 0);
+    constexpr __u32 kBit = 1U << CAP_DAC_OVERRIDE;
+    sets[0].effective = has ? sets[0].effective | kBit : sets[0].effective & ~kBit;
+    ASSERT_EQ(::syscall(SYS_capset, &header, sets.data()), 0);
+  }
+};
+
+class PinnedWindows : public WindowCatalog {
+ protected:
+  void SetUp() override {
+    WindowCatalog::SetUp();
+    Result<Fd> mount = private_mount("bpf");
+    if (!mount) GTEST_SKIP() << to_sentence(mount.error());
+    mount_ = *std::move(mount);
+    root_ = fmt::format("/proc/self/fd/{}", mount_.get());
+    ASSERT_TRUE(pin(bpf_map__fd(object_->maps.seven), root_ + "/seven"));
+  }
+
+  Fd mount_;
+  std::string root_;
+};
+
+TEST_F(PinnedWindows, are_opened_by_their_pin_or_by_the_folder_it_is_alone_in) {
+  ASSERT_TRUE(make_pin_folder(root_ + "/folder"));
+  ASSERT_TRUE(pin(bpf_map__fd(object_->maps.bss), root_ + "/no_window"));
+  for (const std::string& path : {root_ + "/seven", root_ + "/"}) {
+    Result<WindowMap> map = open_window(Files(), path);
+    ASSERT_TRUE(map) << to_sentence(map.error());
+    EXPECT_EQ(map->id, id_of(bpf_map__fd(object_->maps.seven)));
+  }
+  EXPECT_EQ(open_window(Files(), root_ + "/folder").error().code, ErrorCode::not_found);
+}
+
+TEST_F(PinnedWindows, a_pin_that_may_not_be_opened_is_told_and_not_passed_over) {
+  ASSERT_TRUE(pin(bpf_map__fd(object_->maps.twelve), root_ + "/twelve"));
+  ASSERT_EQ(::chmod((root_ + "/twelve").c_str(), 0), 0);
+  Result<WindowMap> map = fail(Error());
+  {
+    WithoutDacOverride less;
+    map = open_window(Files(), root_ + "/");
+  }
+  ASSERT_FALSE(map);
+  EXPECT_EQ(map.error().code, ErrorCode::permission) << to_sentence(map.error());
+  EXPECT_THAT(to_sentence(map.error()), HasSubstr("twelve"));
+  EXPECT_EQ(map.error().remedy, "run as root");
+}
+
+TEST_F(PinnedWindows, a_name_with_a_dot_is_the_command_lines_fault) {
+  for (const std::string& path : {root_ + "/my.window", root_ + "/my.folder/window"}) {
+    Result<WindowMap> map = open_window(Files(), path);
+    ASSERT_FALSE(map);
+    EXPECT_EQ(map.error().code, ErrorCode::usage) << to_sentence(map.error());
+    EXPECT_THAT(to_sentence(map.error()), HasSubstr("no name with a dot"));
+  }
 }
 
 } // namespace
