@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/interrupt.h"
 #include "fault/ledger.h"
 #include "fault/program.h"
-#include "fault/transport.h"
 #include "kernel/preemption.h"
+#include "kernel/transport.h"
 
 namespace hotset {
 namespace {
@@ -68,33 +67,36 @@ Candidates candidates_for(const FaultOptions& options) {
   return candidates;
 }
 
+Result<std::unique_ptr<Transport>> open_transport(const FaultProgram& program, std::size_t cpu_bytes) {
+  constexpr const char* kRecords = "fault samples";
+  return program.uses_perf_buffer() ? Transport::of_perf_buffer(program.buffer_fd(), cpu_bytes, kRecords)
+                                    : Transport::of_ring_buffer(program.buffer_fd(), kRecords);
+}
+
 } // namespace
 
 struct FaultCollector::State {
   FaultProgram program;
   const Hook* hook;
   std::vector<HookRefusal> refusals;
-  std::unique_ptr<SampleTransport> transport;
+  std::unique_ptr<Transport> transport;
   SampleLedger ledger;
   bool may_fill; // more than one process can come into the map
   Nanoseconds reaped_at;
 
-  // Hands over the samples that have arrived, without waiting.
-  Result<std::size_t> drain(const std::function<void(const FaultSample&)>& consume);
+  // What hands over a sample that has arrived.
+  Transport::Take storing(const std::function<void(const FaultSample&)>& consume);
   // Takes those that ended out of the map, and hands over what their last sample left.
   Result<> reap(const std::function<void(const FaultSample&)>& consume);
 };
 
-Result<std::size_t> FaultCollector::State::drain(const std::function<void(const FaultSample&)>& consume) {
-  std::size_t records = 0;
-  HOTSET_CHECK(transport->consume([&](const void* data, std::size_t bytes) {
+Transport::Take FaultCollector::State::storing(const std::function<void(const FaultSample&)>& consume) {
+  return [&](const void* data, std::size_t bytes) {
     fault_sample sample{};
     if (bytes < sizeof(sample)) return; // cannot be: the program sends nothing else
     std::memcpy(&sample, data, sizeof(sample));
-    ++records;
     if (std::optional<FaultSample> stored = ledger.store(sample)) consume(*stored);
-  }));
-  return records;
+  };
 }
 
 Result<> FaultCollector::State::reap(const std::function<void(const FaultSample&)>& consume) {
@@ -129,8 +131,7 @@ Result<FaultCollector> FaultCollector::attach(const FaultOptions& options) {
       candidates.passed_over.push_back({hook, std::move(program).error()});
       continue;
     }
-    bool perf_buffer = program->uses_perf_buffer();
-    HOTSET_TRY(auto transport, SampleTransport::open(program->buffer_fd(), perf_buffer, options.buffer_bytes));
+    HOTSET_TRY(auto transport, open_transport(*program, options.buffer_bytes));
     return FaultCollector(std::unique_ptr<State>(new State{
         *std::move(program), hook, std::move(candidates.passed_over), std::move(transport),
         SampleLedger(options.min_value), options.filter.kind != FaultFilter::Kind::pid, SystemClock().now()}));
@@ -151,11 +152,7 @@ std::string_view FaultCollector::transport() const {
 }
 
 Result<> FaultCollector::poll(Nanoseconds timeout, const std::function<void(const FaultSample&)>& consume) {
-  HOTSET_TRY(std::size_t waiting, state_->drain(consume));
-  if (waiting == 0 && timeout > Nanoseconds::zero() && !interrupt_requested()) {
-    HOTSET_CHECK(state_->transport->wait(timeout));
-    HOTSET_CHECK(state_->drain(consume));
-  }
+  HOTSET_CHECK(state_->transport->poll(timeout, state_->storing(consume)));
   if (state_->may_fill && SystemClock().now() - state_->reaped_at >= kReapInterval) HOTSET_CHECK(state_->reap(consume));
   return {};
 }
@@ -175,7 +172,7 @@ Result<std::vector<FaultCollector::Count>> FaultCollector::totals() {
 }
 
 Result<> FaultCollector::reap(const std::function<void(const FaultSample&)>& consume) {
-  HOTSET_TRY([[maybe_unused]] std::size_t sent, state_->drain(consume)); // first what they sent while they lived
+  HOTSET_CHECK(state_->transport->consume(state_->storing(consume))); // first what they sent while they lived
   if (!state_->may_fill) return {};
   return state_->reap(consume);
 }

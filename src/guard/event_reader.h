@@ -8,8 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "guard/event.h"
-
-struct ring_buffer;
+#include "kernel/transport.h"
 
 namespace hotset {
 
@@ -18,30 +17,16 @@ class GuardEventReader {
  public:
   using Consume = std::function<void(const GuardEvent&)>;
 
-  // The descriptor is borrowed for the call.
+  // The descriptor is borrowed as long as the reader lives.
   static Result<GuardEventReader> open(int events_fd);
 
   // Hands over the events that have arrived; if there is none, waits for the first at most `timeout`, or until an
   // interrupt. The number of them.
   Result<std::size_t> poll(Nanoseconds timeout, const Consume& consume);
-  // Readable when there are events.
-  [[nodiscard]] int wait_fd() const;
 
  private:
-  struct Free {
-    void operator()(ring_buffer* ring) const;
-  };
-  // Where libbpf's callback finds what to call: it is given this address when the ring is opened.
-  struct Sink {
-    const Consume* consume = nullptr;
-    std::size_t events = 0;
-  };
-
-  static int take(void* sink, void* data, std::size_t bytes);
-  Result<> drain();
-
-  std::unique_ptr<Sink> sink_;
-  std::unique_ptr<ring_buffer, Free> ring_;
+  explicit GuardEventReader(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  std::unique_ptr<Transport> transport_;
 };
 
 } // namespace hotset
