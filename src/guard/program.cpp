@@ -6,8 +6,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -67,16 +69,6 @@ Result<> share(bpf_map* map, int fd) {
   return {};
 }
 
-Result<> attach_one(Attachment& attachment, bpf_program* program) {
-  if (!bpf_program__autoload(program)) return {};
-  LibbpfLog log;
-  bpf_link* link = bpf_program__attach(program);
-  if (link == nullptr)
-    return fail(bpf_error(errno, "attach", bpf_program__name(program), log.text(), read_privileges(Files())));
-  attachment.emplace_back(link);
-  return {};
-}
-
 } // namespace
 
 void DestroyGuardObject::operator()(guard_bpf* object) const {
@@ -107,7 +99,10 @@ Result<> GuardProgram::attach() {
   auto& programs = object_->progs;
   for (bpf_program* program : {programs.guard_rename, programs.guard_rmdir, programs.guard_sys_exit,
                                programs.guard_prepare_exec, programs.guard_process_exec, programs.guard_file_open})
-    HOTSET_CHECK(attach_one(attachment_, program));
+    if (bpf_program__autoload(program)) {
+      HOTSET_TRY(Attachment one, hotset::attach(*program, bpf_program__section_name(program)));
+      std::ranges::move(one, std::back_inserter(attachment_));
+    }
   return {};
 }
 
@@ -160,9 +155,7 @@ Result<> try_rename_hook() {
                        object->maps.policy, object->maps.guard_state})
     bpf_map__set_autocreate(map, false);
   HOTSET_CHECK(load_only(*object, "guard_rename", "a program at vfs_rename"));
-  LibbpfLog log;
-  std::unique_ptr<bpf_link, DestroyLink> link(bpf_program__attach(object->progs.guard_rename));
-  if (!link) return fail(bpf_error(errno, "attach to", "vfs_rename", log.text(), read_privileges(Files())));
+  HOTSET_TRY([[maybe_unused]] Attachment attached, attach(*object->progs.guard_rename, "vfs_rename"));
   return {};
 }
 

@@ -21,8 +21,8 @@
 namespace hotset {
 namespace {
 
-Error refused(int error_number, std::string operation, std::string_view object, std::string_view log = {}) {
-  return bpf_error(error_number, std::move(operation), std::string(object), log, read_privileges(Files()));
+Error refused(int error_number, std::string operation, std::string_view object) {
+  return bpf_error(error_number, std::move(operation), std::string(object), "", read_privileges(Files()));
 }
 
 // CAP_BPF is all that a map needs.
@@ -109,9 +109,7 @@ Result<> try_iter_task_vma() {
 
 Result<> try_lsm() {
   HOTSET_TRY(Probe probe, load("probe_lsm", "an LSM program"));
-  LibbpfLog log;
-  std::unique_ptr<bpf_link, DestroyLink> link(bpf_program__attach(probe.program));
-  if (!link) return fail(refused(errno, "attach", "an LSM program", log.text()));
+  HOTSET_TRY([[maybe_unused]] Attachment attached, attach(*probe.program, "an LSM hook"));
   ::sched_getscheduler(0); // asks security_task_getscheduler
   if (probe.calls() == 0)
     return never_ran("an LSM program", "it loads and attaches, but is not called: 'bpf' is not among the active LSMs");

@@ -31,8 +31,8 @@ Error perf_event_error(int error_number, int cpu) {
   return bpf_error(error_number, "open", fmt::format("a perf event on CPU {}", cpu), "", read_privileges(Files()));
 }
 
-Result<> hold(Attachment& attachment, bpf_link* link, const Hook& hook, const LibbpfLog& log) {
-  if (link == nullptr) return fail(why(errno, "attach to", hook.name, log));
+Result<> hold(Attachment& attachment, bpf_link* link, std::string_view place, const LibbpfLog& log) {
+  if (link == nullptr) return fail(why(errno, "attach to", place, log));
   attachment.emplace_back(link);
   return {};
 }
@@ -40,7 +40,7 @@ Result<> hold(Attachment& attachment, bpf_link* link, const Hook& hook, const Li
 Result<> hold_perf_event(Attachment& attachment, bpf_program* program, Fd event, const Hook& hook) {
   LibbpfLog log;
   bpf_link* link = bpf_program__attach_perf_event(program, event.get());
-  HOTSET_CHECK(hold(attachment, link, hook, log));
+  HOTSET_CHECK(hold(attachment, link, hook.name, log));
   [[maybe_unused]] int owned_by_link = event.release();
   return {};
 }
@@ -120,12 +120,16 @@ Result<Attachment> attach(bpf_object& object, const Hook& hook) {
     case Attach::fentry:
     case Attach::kprobe:
     case Attach::tp_btf:
-    case Attach::raw_tp: { // the program's section names kind and target
-      LibbpfLog log;
-      HOTSET_CHECK(hold(attachment, bpf_program__attach(program), hook, log));
-      break;
-    }
+    case Attach::raw_tp:
+      return attach(*program, hook.name);
   }
+  return attachment;
+}
+
+Result<Attachment> attach(const bpf_program& program, std::string_view place) {
+  Attachment attachment;
+  LibbpfLog log;
+  HOTSET_CHECK(hold(attachment, bpf_program__attach(&program), place, log));
   return attachment;
 }
 

@@ -64,6 +64,8 @@ using Attachment = std::vector<std::unique_ptr<bpf_link, DestroyLink>>;
 
 // Attaches the loaded program of `hook`.
 Result<Attachment> attach(bpf_object& object, const Hook& hook);
+// Attaches a loaded program to what its section names, which errors call `place`.
+Result<Attachment> attach(const bpf_program& program, std::string_view place);
 
 // How often the kernel skipped that loaded program (kernel/object_info.h).
 Result<std::uint64_t> recursion_misses(const bpf_object& object, std::string_view program);
