@@ -61,9 +61,9 @@ Result<std::vector<WindowRatio>> parse_ratios(const WindowMap& map, const Window
 }
 
 // What is in an array is under number 0; a map with keys says which.
-Result<std::vector<std::vector<std::byte>>> keys_of(const WindowMap& map) {
+Result<std::vector<MapKey>> keys_of(const WindowMap& map) {
   if (map.keyed()) return map.keys();
-  return std::vector<std::vector<std::byte>>{std::vector<std::byte>(sizeof(std::uint32_t))};
+  return std::vector<MapKey>{MapKey(sizeof(std::uint32_t))};
 }
 
 WindowMaps maps_of(const WindowMap& map) {
@@ -75,11 +75,11 @@ WindowMaps maps_of(const WindowMap& map) {
 Result<std::vector<WindowReading>> read_windows(const Files& files, const WindowMap& map,
                                                 const WindowQuestion& question) {
   HOTSET_TRY(std::vector<WindowRatio> ratios, parse_ratios(map, question));
-  HOTSET_TRY(std::vector<std::vector<std::byte>> keys, keys_of(map));
+  HOTSET_TRY(std::vector<MapKey> keys, keys_of(map));
   std::vector<WindowReading> readings;
   HOTSET_TRY(WindowReader reader, WindowReader::open(maps_of(map)));
   const std::optional<bool> fed = is_fed(map);
-  for (const std::vector<std::byte>& key : keys) {
+  for (const MapKey& key : keys) {
     Result<WindowHistory> history = reader.read_key(key.data(), question.seconds);
     if (!history && history.error().code == ErrorCode::not_found) continue; // it has just gone
     if (!history) return fail(std::move(history).error());
@@ -101,7 +101,7 @@ WindowListing list_window(const WindowMap& map) {
       .label = {.name = map.type.name, .map = map.id, .clock = {}, .subject = {}, .pid = {}, .fed = {}},
       .map_name = map.name,
       .counters = map.type.counters};
-  Result<std::vector<std::vector<std::byte>>> keys = keys_of(map);
+  Result<std::vector<MapKey>> keys = keys_of(map);
   Result<WindowReader> reader = WindowReader::open(maps_of(map));
   listing.windows = keys ? keys->size() : 0;
   if (reader && listing.windows > 0)

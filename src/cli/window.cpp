@@ -218,7 +218,7 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
   auto print = [&]() -> Result<bool> {
     HOTSET_TRY(std::vector<WindowReading> readings, read_faults(files, maps, question));
     HOTSET_CHECK(printer.print(readings, clock.wall()));
-    kinds.make_room(files);
+    HOTSET_CHECK(kinds.make_room(files));
     return !output.reader_gone();
   };
   bool gone = false;

@@ -2,7 +2,6 @@
 #include "fault/kinds.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +12,10 @@
 #include "base/units.h"
 #include "fault/program.h"
 #include "faultkinds.skel.h"
+#include "kernel/bpf_map.h"
 #include "kernel/loader.h"
 #include "kernel/pins.h"
+#include "kernel/symbols.h"
 #include "kernel/time_namespace.h"
 #include "window/start.h"
 
@@ -23,13 +24,12 @@ namespace {
 
 constexpr std::string_view kName = "the program of fault kinds";
 constexpr std::size_t kCounters = 8;
-constexpr std::size_t kWindowWords = WINDOW_WORDS(kCounters);
+using FaultKindsWindow = std::array<std::uint64_t, WINDOW_WORDS(kCounters)>;
 
 // The program looks mappings up in the maple tree.
 Result<> check_kernel() {
-  LibbpfLog quiet;
-  std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), btf__free);
-  if (types && btf__find_by_name_kind(types.get(), "maple_tree", BTF_KIND_STRUCT) < 0)
+  HOTSET_TRY(KernelTypes types, KernelTypes::open());
+  if (!types.has_structure("maple_tree"))
     return fail(ErrorCode::unsupported, "tell the kinds of page faults", "",
                 "this kernel keeps the mappings of a process in another way than the program reads",
                 "use Linux 6.1 or newer");
@@ -69,8 +69,7 @@ Result<> start_windows(faultkinds_bpf& object, const FaultKindsOptions& options,
   if (!processes) return {};
   HOTSET_TRY(KernelTime time, kernel_time());
   window_header header = window_started(time, WINDOW_STARTS, kCounters, WINDOW_JIFFIES);
-  static_assert(sizeof(object.bss->fresh) == kWindowWords * sizeof(std::uint64_t),
-                "as many counters as the program has");
+  static_assert(sizeof(object.bss->fresh) == sizeof(FaultKindsWindow), "as many counters as the program has");
   std::memcpy(object.bss->fresh, &header, sizeof(header));
   for (const ProcessId& process : options.processes) {
     fault_key key{.start_ticks = process.start_ticks, .tgid = static_cast<std::uint32_t>(process.pid), .zero = 0};
@@ -93,7 +92,6 @@ Result<FaultKinds> FaultKinds::attach(const FaultKindsOptions& options) {
   FaultKinds kinds;
   kinds.object_.reset(object.release());
   kinds.processes_ = !options.processes.empty() || !options.comm.empty();
-  kinds.room_ = options.max_processes;
   configure(*kinds.object_, options, kinds.processes_);
   HOTSET_CHECK(load(*kinds.object_));
   HOTSET_CHECK(start_windows(*kinds.object_, options, kinds.processes_));
@@ -112,17 +110,14 @@ int FaultKinds::processes_fd() const {
   return processes_ ? bpf_map__fd(object_->maps.processes) : -1;
 }
 
-void FaultKinds::make_room(const Files& files) {
-  if (!processes_) return;
-  const int map = processes_fd();
-  std::vector<fault_key> keys(1);
-  for (const fault_key* last = nullptr; bpf_map_get_next_key(map, last, &keys.back()) == 0;
-       last = &keys[keys.size() - 2])
-    keys.emplace_back();
-  keys.pop_back();
-  if (keys.size() < room_) return;
+Result<> FaultKinds::make_room(const Files& files) {
+  if (!processes_) return {};
+  const HashMap<fault_key, FaultKindsWindow> processes(object_->maps.processes);
+  HOTSET_TRY(std::vector<fault_key> keys, processes.keys());
+  if (keys.size() < processes.capacity()) return {};
   for (const fault_key& key : keys)
-    if (!is_alive(files, {static_cast<pid_t>(key.tgid), key.start_ticks})) bpf_map_delete_elem(map, &key);
+    if (!is_alive(files, {static_cast<pid_t>(key.tgid), key.start_ticks})) HOTSET_CHECK(processes.erase(key));
+  return {};
 }
 
 Result<std::uint64_t> FaultKinds::missed() const {

@@ -43,7 +43,7 @@ class FaultKinds {
 
   // When the room for processes is used up, those that have ended make place for others. What they counted is gone
   // then, so call it after reading.
-  void make_room(const Files& files);
+  Result<> make_room(const Files& files);
   // Faults that no program saw so far: the kernel skips one that is entered again on the same CPU, as it can be where
   // the kernel preempts itself.
   [[nodiscard]] Result<std::uint64_t> missed() const;
@@ -59,7 +59,6 @@ class FaultKinds {
   std::unique_ptr<faultkinds_bpf, DestroyFaultKinds> object_;
   std::vector<Attachment> attachments_; // declared after the object: detached before the maps go
   bool processes_ = false;
-  std::size_t room_ = 0; // for processes
 };
 
 } // namespace hotset

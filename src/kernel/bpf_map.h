@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernel/map_keys.h"
 
 namespace hotset {
 
@@ -40,6 +41,14 @@ class HashMap {
   Result<> erase(const Key& key) const {
     if (bpf_map_delete_elem(fd_, &key) == 0 || errno == ENOENT) return {};
     return fail(errno_error(errno, "delete from map", name_));
+  }
+  // The keys alone, where values are large.
+  Result<std::vector<Key>> keys() const {
+    HOTSET_TRY(std::vector<MapKey> found, map_keys(fd_));
+    std::vector<Key> keys(found.size());
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      std::memcpy(&keys[i], found[i].data(), sizeof(Key));
+    return keys;
   }
   // Every entry, in one call (Linux 5.6): what programs insert meanwhile may be in it or not, nothing is in it twice.
   Result<std::vector<std::pair<Key, Value>>> entries() const {

@@ -48,6 +48,10 @@ bool KernelTypes::has_tracepoint(std::string_view name) const {
   return btf__find_by_name_kind(types_.get(), ("btf_trace_" + std::string(name)).c_str(), BTF_KIND_TYPEDEF) > 0;
 }
 
+bool KernelTypes::has_structure(std::string_view name) const {
+  return btf__find_by_name_kind(types_.get(), std::string(name).c_str(), BTF_KIND_STRUCT) > 0;
+}
+
 bool KernelTypes::has_member(std::string_view structure, std::string_view member) const {
   std::int32_t id = btf__find_by_name_kind(types_.get(), std::string(structure).c_str(), BTF_KIND_STRUCT);
   if (id <= 0) return false;

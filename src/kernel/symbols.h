@@ -28,6 +28,7 @@ class KernelTypes {
   [[nodiscard]] bool has_function(std::string_view name) const;
   // A tracepoint that a program can attach to by its types: "sched_prepare_exec".
   [[nodiscard]] bool has_tracepoint(std::string_view name) const;
+  [[nodiscard]] bool has_structure(std::string_view name) const;
   [[nodiscard]] bool has_member(std::string_view structure, std::string_view member) const;
 
  private:

@@ -16,6 +16,7 @@
 
 #include "base/mounts.h"
 #include "base/units.h"
+#include "kernel/map_keys.h"
 #include "kernel/object_info.h"
 #include "kernel/pins.h"
 
@@ -174,29 +175,19 @@ Result<WindowMap> open_name(std::string_view name) {
 } // namespace
 
 bool WindowMap::per_cpu() const {
-  return kind == BPF_MAP_TYPE_PERCPU_ARRAY || kind == BPF_MAP_TYPE_PERCPU_HASH || kind == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+  return is_per_cpu(kind);
 }
 
 bool WindowMap::array() const {
-  return kind == BPF_MAP_TYPE_PERCPU_ARRAY || kind == BPF_MAP_TYPE_ARRAY;
+  return is_array(kind);
 }
 
 bool WindowMap::keyed() const {
   return !array() || (type.layout == WINDOW_STARTS && max_entries > 1);
 }
 
-Result<std::vector<std::vector<std::byte>>> WindowMap::keys() const {
-  std::vector<std::vector<std::byte>> keys;
-  std::vector<std::byte> key(key_bytes);
-  const void* previous = nullptr;
-  // A key that goes away meanwhile would begin the walk anew: no more than the map can hold.
-  while (keys.size() < max_entries && bpf_map_get_next_key(fd.get(), previous, key.data()) == 0) {
-    keys.push_back(key);
-    previous = keys.back().data();
-  }
-  if (keys.size() < max_entries && errno != ENOENT)
-    return fail(errno_error(errno, "read the keys of", fmt::format("map {}", id)));
-  return keys;
+Result<std::vector<MapKey>> WindowMap::keys() const {
+  return map_keys(fd.get());
 }
 
 Result<WindowMap> open_window(Fd fd, std::string what) {

@@ -2,7 +2,6 @@
 // The windows that there are on this machine, whoever's: found among the maps that are loaded, or behind a pin.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/result.h"
+#include "kernel/map_keys.h"
 #include "window/type.h"
 
 namespace hotset {
@@ -33,8 +33,8 @@ struct WindowMap {
   [[nodiscard]] bool array() const;
   // The map has a window for each of many keys, and not one alone.
   [[nodiscard]] bool keyed() const;
-  // Keys that are in the map now.
-  [[nodiscard]] Result<std::vector<std::vector<std::byte>>> keys() const;
+  // Keys that are in the map now (kernel/map_keys.h).
+  [[nodiscard]] Result<std::vector<MapKey>> keys() const;
 };
 
 // `what`: a path (with a '/') is a pin, or a folder with one pinned window in it; a number is a map's id; anything else

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window/maps.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <utility>
+
+#include "kernel/object_info.h"
 
 namespace hotset {
 namespace {
 
 constexpr std::uint32_t kMetaBytes = sizeof(window_header) + WINDOW_PUBLISHED_COUNTERS * sizeof(std::uint64_t);
-
-Result<bpf_map_info> map_info(int fd) {
-  bpf_map_info info{};
-  std::uint32_t size = sizeof(info);
-  if (bpf_obj_get_info_by_fd(fd, &info, &size) != 0) return fail(errno_error(errno, "look at", "the map of a window"));
-  return info;
-}
-
-bool is_per_cpu(const bpf_map_info& info) {
-  return info.type == BPF_MAP_TYPE_PERCPU_ARRAY || info.type == BPF_MAP_TYPE_PERCPU_HASH ||
-         info.type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
-}
 
 // 0 when that is not the size of a window.
 std::size_t counters_in(std::uint32_t value_bytes) {
@@ -37,8 +25,8 @@ std::size_t counters_in(std::uint32_t value_bytes) {
 Result<WindowShape> window_shape(const WindowMaps& maps) {
   HOTSET_TRY(bpf_map_info info, map_info(maps.window));
   WindowShape shape{.windows = info.max_entries, .name = info.name};
-  shape.is_array = info.type == BPF_MAP_TYPE_PERCPU_ARRAY || info.type == BPF_MAP_TYPE_ARRAY;
-  int cpus = is_per_cpu(info) ? libbpf_num_possible_cpus() : 1;
+  shape.is_array = is_array(info.type);
+  int cpus = is_per_cpu(info.type) ? libbpf_num_possible_cpus() : 1;
   if (cpus < 0) return fail(errno_error(-cpus, "count", "the possible CPUs"));
   shape.cpus = static_cast<std::size_t>(cpus);
   auto refuse = [&](std::string cause) {

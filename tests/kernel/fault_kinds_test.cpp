@@ -245,11 +245,11 @@ TEST(FaultKinds, processes_that_ended_make_room_for_others) {
   {
     Doer first(kDeeds[0], "doer_by_name");
     first.act();
-    kinds.make_room(Files());
+    ASSERT_TRUE(kinds.make_room(Files()));
     EXPECT_GE(of_process(kinds, first.id())["anonymous"], kPages) << "it runs";
   }
   Doer second(kDeeds[0], "doer_by_name");
-  kinds.make_room(Files());
+  ASSERT_TRUE(kinds.make_room(Files()));
   second.act();
   EXPECT_GE(of_process(kinds, second.id())["anonymous"], kPages);
 }
