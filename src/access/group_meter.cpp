@@ -16,10 +16,6 @@ namespace {
 constexpr std::uint64_t kSpaces = std::uint64_t{1} << 16; // that fit into 64 bits of address, and half of them unused
 constexpr int kRounds = 3; // of looking for new members in one pass: a fork bomb is left behind
 
-double microseconds(Nanoseconds time) {
-  return std::chrono::duration<double, std::micro>(time).count();
-}
-
 std::uint64_t clock_tick(Nanoseconds since_boot) {
   static const auto hertz = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
   return static_cast<std::uint64_t>(since_boot.count()) / (1'000'000'000 / hertz);
@@ -241,7 +237,7 @@ Result<> GroupMeter::begin(const Files& files, const Aim& aim) {
   plan_ = tracker_.begin(last_, aim, costs_, scoped);
   ClearReport report, flushed;
   HOTSET_CHECK(age(plan_.runs, report));
-  costs_.learn(microseconds(report.took), report.runs, report.pages);
+  costs_.learn(to_microseconds(report.took), report.runs, report.pages);
   HOTSET_CHECK(clear_scoped());
   HOTSET_CHECK(age(plan_.flushes, flushed));
   clear_time_ += report.took + flushed.took;
@@ -294,7 +290,7 @@ Result<> GroupMeter::clear_scoped() {
       if (done) took += *done;
     }
   }
-  if (plan_.scoped_anonymous != plan_.scoped_file) scoped_costs_.learn(microseconds(took), plan_.scoped_pages);
+  if (plan_.scoped_anonymous != plan_.scoped_file) scoped_costs_.learn(to_microseconds(took), plan_.scoped_pages);
   clear_time_ += took;
   return {};
 }

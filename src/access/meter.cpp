@@ -4,13 +4,6 @@
 #include <utility>
 
 namespace hotset {
-namespace {
-
-double microseconds(Nanoseconds time) {
-  return std::chrono::duration<double, std::micro>(time).count();
-}
-
-} // namespace
 
 AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, FrameFlags flags, Clock& clock,
                          std::uint64_t seed)
@@ -40,13 +33,13 @@ Result<> AccessMeter::begin(const Aim& aim) {
   plan_ = tracker_.begin(last_, aim, costs_, scoped_costs_);
 
   HOTSET_TRY(ClearReport report, age_runs(subject_.pidfd(), plan_.runs));
-  costs_.learn(microseconds(report.took), report.runs, report.pages);
+  costs_.learn(to_microseconds(report.took), report.runs, report.pages);
   clear_time_ += report.took;
   for (auto [wanted, scope] : {std::pair{plan_.scoped_anonymous, ScopedClear::Scope::anonymous},
                                std::pair{plan_.scoped_file, ScopedClear::Scope::file}}) {
     if (!wanted) continue;
     HOTSET_TRY(Nanoseconds took, scoped_.clear(scope));
-    if (plan_.scoped_anonymous != plan_.scoped_file) scoped_costs_.learn(microseconds(took), plan_.scoped_pages);
+    if (plan_.scoped_anonymous != plan_.scoped_file) scoped_costs_.learn(to_microseconds(took), plan_.scoped_pages);
     clear_time_ += took;
   }
   HOTSET_TRY(report, age_runs(subject_.pidfd(), plan_.flushes));

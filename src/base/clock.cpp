@@ -4,20 +4,15 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include <ctime>
-
 #include "base/interrupt.h"
 
 namespace hotset {
-namespace {
 
 Nanoseconds read_clock(clockid_t id) {
   timespec time{};
   ::clock_gettime(id, &time);
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
-
-} // namespace
 
 Nanoseconds SystemClock::now() {
   return read_clock(CLOCK_BOOTTIME);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <string>
 
 namespace hotset {
@@ -45,11 +46,17 @@ class FakeClock final : public Clock {
   Nanoseconds offset_{std::chrono::hours(24 * 365 * 50)};
 };
 
+// That clock now. For one that always is: of the system, of this process, of this thread.
+Nanoseconds read_clock(clockid_t id);
+
 // CPU time that this process has used so far, all threads.
 Nanoseconds own_cpu_time();
 
 inline double to_seconds(Nanoseconds time) {
   return std::chrono::duration<double>(time).count();
+}
+inline double to_microseconds(Nanoseconds time) {
+  return std::chrono::duration<double, std::micro>(time).count();
 }
 // Rounds to the nearest nanosecond; the caller has bounded `seconds`.
 inline Nanoseconds from_seconds(double seconds) {

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::string_view kName = "the clock program";
 
-Nanoseconds nanoseconds(const timespec& time) {
-  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
-}
-
 } // namespace
 
 Result<KernelTime> kernel_time() {
@@ -37,7 +33,7 @@ Result<KernelTime> kernel_time() {
 Nanoseconds tick_length() {
   timespec tick{};
   ::clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-  return nanoseconds(tick);
+  return std::chrono::seconds(tick.tv_sec) + Nanoseconds(tick.tv_nsec);
 }
 
 std::uint64_t ticks_per_second() {
@@ -50,9 +46,7 @@ Nanoseconds window_time(window_clock clock) {
   static const Nanoseconds monotonic_offset = time_offset(Files(), "monotonic");
   static const Nanoseconds boottime_offset = time_offset(Files(), "boottime");
   bool jiffies = clock == WINDOW_JIFFIES;
-  timespec time{};
-  ::clock_gettime(jiffies ? CLOCK_MONOTONIC : CLOCK_BOOTTIME, &time);
-  return nanoseconds(time) - (jiffies ? monotonic_offset : boottime_offset);
+  return read_clock(jiffies ? CLOCK_MONOTONIC : CLOCK_BOOTTIME) - (jiffies ? monotonic_offset : boottime_offset);
 }
 
 } // namespace hotset
