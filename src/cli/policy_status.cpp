@@ -56,7 +56,7 @@ Result<int> follow_events(const EventOptions& options) {
     HOTSET_TRY(left, parse_count(options.count));
   }
   HOTSET_TRY(PinnedEvents pinned, open_pinned_events());
-  HOTSET_TRY(GuardStatus status, read_pinned_status());
+  HOTSET_TRY(GuardStatus status, read_guard_status(pinned.state.get()));
   HOTSET_TRY(GuardEventReader reader, GuardEventReader::open(pinned.buffer.get()));
   SystemClock clock;
   Output output;
@@ -65,7 +65,7 @@ Result<int> follow_events(const EventOptions& options) {
   auto print = [&](const GuardEvent& event) {
     if (!printed || left == 0) return;
     if (event.generation != status.generation)
-      if (Result<GuardStatus> now = read_pinned_status()) status = *std::move(now);
+      if (Result<GuardStatus> now = read_guard_status(pinned.state.get())) status = *std::move(now);
     Nanoseconds wall = event.time + (clock.wall() - clock.now());
     printed = output.line(options.json ? policy_event_json(event, status, wall)
                                        : policy_event_text(event, status, wall, style));
@@ -73,7 +73,9 @@ Result<int> follow_events(const EventOptions& options) {
   };
   while (left > 0 && printed && !interrupt_requested() && !output.reader_gone()) {
     HOTSET_TRY(std::size_t events, reader.poll(std::chrono::seconds(1), print));
-    if (events == 0 && !open_pinned_guard()) {
+    if (events > 0) continue;
+    HOTSET_TRY(bool runs, agent_runs(pinned.agent));
+    if (!runs) {
       spdlog::info("hotset policy run has ended");
       break;
     }

@@ -101,7 +101,8 @@ std::unexpected<Error> none_held(std::string cause) {
               "start one with hotset policy run FILE");
 }
 
-Result<> look_for_agent() {
+// Its folder.
+Result<Fd> find_agent() {
   HOTSET_TRY(bool mounted, can_show());
   if (!mounted)
     return fail(ErrorCode::not_found, "find", "a policy that is held",
@@ -110,8 +111,8 @@ Result<> look_for_agent() {
   Result<Fd> folder = open_folder(guard_folder());
   if (!folder && folder.error().code == ErrorCode::not_found) return none_held("hotset policy run is not running");
   if (!folder) return fail(std::move(folder).error());
-  HOTSET_TRY(bool abandoned, try_lock(*folder, LOCK_SH, guard_folder()));
-  if (!abandoned) return {};
+  HOTSET_TRY(bool runs, agent_runs(*folder));
+  if (runs) return folder;
   return none_held("hotset policy run was killed, and nothing is denied any more");
 }
 
@@ -144,28 +145,31 @@ GuardPins::~GuardPins() {
   if (folder_) remove_pins();
 }
 
-Result<GuardStatus> read_pinned_status() {
-  HOTSET_TRY(Fd map, open_pin(path_of(kState)));
-  return read_guard_status(map.get());
+Result<bool> agent_runs(const Fd& folder) {
+  HOTSET_TRY(bool abandoned, try_lock(folder, LOCK_SH, guard_folder()));
+  if (abandoned) ::flock(folder.get(), LOCK_UN); // or the next agent could not take it
+  return !abandoned;
 }
 
 Result<PinnedGuard> open_pinned_guard() {
-  HOTSET_CHECK(look_for_agent());
+  HOTSET_TRY([[maybe_unused]] Fd agent, find_agent());
+  HOTSET_TRY(Fd state, open_pin(path_of(kState)));
   PinnedGuard guard;
-  HOTSET_TRY(guard.status, read_pinned_status());
+  HOTSET_TRY(guard.status, read_guard_status(state.get()));
   HOTSET_TRY(guard.window, open_pin(path_of(kWindow)));
   return guard;
 }
 
 Result<PinnedEvents> open_pinned_events() {
-  HOTSET_CHECK(look_for_agent());
   PinnedEvents events;
+  HOTSET_TRY(events.agent, find_agent());
   HOTSET_TRY(events.lock, open_folder(event_folder()));
   HOTSET_TRY(bool alone, try_lock(events.lock, LOCK_EX, event_folder()));
   if (!alone)
     return fail(ErrorCode::permission, "read", "the events of the policy",
                 "another reads them, and each goes to one reader", "end the other hotset policy events");
   HOTSET_TRY(events.buffer, open_pin(event_pin()));
+  HOTSET_TRY(events.state, open_pin(path_of(kState)));
   return events;
 }
 

@@ -46,11 +46,13 @@ Result<PinnedGuard> open_pinned_guard();
 // Its events, of which there is one reader at a time: the lock lives as long as the reader. Errors: permission when
 // another reads them, and those of open_pinned_guard().
 struct PinnedEvents {
+  Fd agent; // the folder, which the agent keeps locked
   Fd lock;
   Fd buffer;
+  Fd state; // for read_guard_status()
 };
 Result<PinnedEvents> open_pinned_events();
-// Again, after a reload.
-Result<GuardStatus> read_pinned_status();
+// Whether the agent of that folder still runs.
+Result<bool> agent_runs(const Fd& folder);
 
 } // namespace hotset
