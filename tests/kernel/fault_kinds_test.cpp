@@ -15,7 +15,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <iostream>
 #include <map>
 
 #include "bpf/fault.h"
@@ -175,8 +174,6 @@ TEST_P(FaultKindsOf, each_page_is_counted_as_what_it_is) {
   Counts after = of_process(kinds, doer.id()), host_after = of_host(kinds);
   std::string name = GetParam().name;
   std::string kind = name == "kernel" ? "anonymous" : name, mode = name == "kernel" ? "kernel" : "user";
-  for (const auto& [counter, count] : after)
-    std::cout << counter << ' ' << count - before[counter] << '\n';
   for (const auto& [counter, count] : after) {
     std::uint64_t expected = counter == kind || counter == mode ? kPages : 0;
     EXPECT_GE(count - before[counter], expected) << counter;
