@@ -15,30 +15,12 @@
 
 #include "base/fd.h"
 #include "base/units.h"
+#include "identity/cgroup.h"
 
 namespace hotset {
 namespace {
 
 constexpr std::string_view kPressure = "memory pressure";
-
-Result<> write_text(const std::string& path, std::string_view text) {
-  Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return fail(errno_error(errno, "write", path));
-  return {};
-}
-
-// The kernel's own words: one "name number" a line.
-std::optional<std::uint64_t> field(std::string_view text, std::string_view name) {
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(' '))
-      return parse_u64(line.substr(name.size() + 1));
-    at = end + 1;
-  }
-  return std::nullopt;
-}
 
 struct Hierarchy {
   std::string_view mount, limit_file, marker; // marker: a file that every group with the controller has
@@ -65,7 +47,7 @@ Result<LimitedCgroup> LimitedCgroup::create(std::uint64_t limit_bytes) {
   for (const Hierarchy& hierarchy : kHierarchies) {
     if (!files.read(fmt::format("{}/{}", hierarchy.mount, hierarchy.marker))) continue;
     if (hierarchy.limit_file == "memory.max") {
-      HOTSET_CHECK(write_text(fmt::format("{}/cgroup.subtree_control", hierarchy.mount), "+memory"));
+      HOTSET_CHECK(files.write(fmt::format("{}/cgroup.subtree_control", hierarchy.mount), "+memory"));
     }
     LimitedCgroup group(fmt::format("{}/hotset-bench-{}", hierarchy.mount, ::getpid()));
     if (::mkdir(group.path_.c_str(), 0755) != 0) {
@@ -74,7 +56,7 @@ Result<LimitedCgroup> LimitedCgroup::create(std::uint64_t limit_bytes) {
       return fail(std::move(error));
     }
     HOTSET_TRY(group.home_, home_in(hierarchy));
-    HOTSET_CHECK(write_text(fmt::format("{}/{}", group.path_, hierarchy.limit_file), fmt::format("{}", limit_bytes)));
+    HOTSET_CHECK(files.write(fmt::format("{}/{}", group.path_, hierarchy.limit_file), fmt::format("{}", limit_bytes)));
     return group;
   }
   return fail(ErrorCode::unsupported, "make", std::string(kPressure),
@@ -86,17 +68,16 @@ LimitedCgroup::~LimitedCgroup() {
 }
 
 Result<> LimitedCgroup::enter() {
-  return write_text(fmt::format("{}/cgroup.procs", path_), fmt::format("{}", ::getpid()));
+  return Files().write(fmt::format("{}/cgroup.procs", path_), fmt::format("{}", ::getpid()));
 }
 
 Result<> LimitedCgroup::leave() const {
-  return write_text(home_, fmt::format("{}", ::getpid()));
+  return Files().write(home_, fmt::format("{}", ::getpid()));
 }
 
 Result<std::uint64_t> LimitedCgroup::refaults() const {
   std::string path = fmt::format("{}/memory.stat", path_);
-  HOTSET_TRY(std::string text, Files().read(path));
-  std::optional<std::uint64_t> pages = field(text, "workingset_refault_anon");
+  std::optional<std::uint64_t> pages = number_in(Files(), path, "workingset_refault_anon");
   if (!pages)
     return fail(ErrorCode::unsupported, "read", path, "this kernel does not count refaults of anonymous pages");
   return *pages;

@@ -86,21 +86,6 @@ void add_pids(std::string_view text, std::vector<pid_t>& pids) {
   }
 }
 
-// The number in a file, or behind a key at the start of one of its lines.
-std::optional<std::uint64_t> number_in(const Files& files, const std::string& path, std::string_view key = {}) {
-  Result<std::string> text = files.read(path);
-  if (!text) return std::nullopt;
-  std::string_view rest = *text;
-  while (!rest.empty()) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    if (key.empty()) return parse_u64(line);
-    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ')
-      return parse_u64(line.substr(key.size() + 1));
-  }
-  return std::nullopt;
-}
-
 } // namespace
 
 Result<Cgroup> Cgroup::find(const Files& files, std::string_view path) {
@@ -176,6 +161,20 @@ Result<std::vector<pid_t>> Cgroup::processes(const Files& files) const {
   std::ranges::sort(pids);
   pids.erase(std::ranges::unique(pids).begin(), pids.end());
   return pids;
+}
+
+std::optional<std::uint64_t> number_in(const Files& files, const std::string& path, std::string_view key) {
+  Result<std::string> text = files.read(path);
+  if (!text) return std::nullopt;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (key.empty()) return parse_u64(line);
+    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ')
+      return parse_u64(line.substr(key.size() + 1));
+  }
+  return std::nullopt;
 }
 
 CgroupMemory Cgroup::memory(const Files& files) const {

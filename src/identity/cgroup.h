@@ -29,6 +29,9 @@ struct CgroupMemory {
   std::optional<std::uint64_t> mapped_cache; // … and those of them that processes have mapped
 };
 
+// The number in a control file, or behind a key at the start of one of its lines ("file 4096" of memory.stat).
+std::optional<std::uint64_t> number_in(const Files& files, const std::string& path, std::string_view key = {});
+
 class Cgroup {
  public:
   // `path`: below a mounted hierarchy ("/sys/fs/cgroup/system.slice/x.service"), or from a hierarchy's root
