@@ -15,7 +15,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +24,7 @@
 #include "access/reference.h"
 #include "access/target.h"
 #include "base/units.h"
+#include "main.h"
 #include "quartiles.h"
 #include "row.h"
 
@@ -73,6 +73,7 @@ void print(const Row& row, bool json) {
   const double hotset = quantile_of(row.hotset, 0.5), peer = quantile_of(row.peer, 0.5);
   const Quartiles ratio = quartiles_of(ratios);
   const bool compares = hotset > row.noise || peer > row.noise;
+  const auto spread = compares && ratios.size() > 1 ? std::optional(ratio.spread()) : std::nullopt;
   if (json) {
     nlohmann::ordered_json line = to_json({.bench = "access",
                                            .name = row.bench_case,
@@ -82,13 +83,14 @@ void print(const Row& row, bool json) {
                                            .peer = peer,
                                            .peer_name = "reference",
                                            .ratio = compares ? std::optional(ratio.median) : std::nullopt,
-                                           .spread = compares ? std::optional(ratio.spread()) : std::nullopt});
+                                           .spread = spread});
     line["method"] = row.method;
     fmt::print("{}\n", line.dump());
   } else {
     fmt::print("{:<18}{:<10}{:<8}{:>10.3f}{:>11.3f} {:<7}", row.bench_case, row.metric, row.method, hotset, peer,
                row.unit);
-    if (compares) fmt::print("{:>8.2f}{:>8.2f}", ratio.median, ratio.spread());
+    if (compares) fmt::print("{:>8.2f}", ratio.median);
+    if (spread) fmt::print("{:>8.2f}", *spread);
     fmt::print("\n");
   }
   std::fflush(stdout);
@@ -99,8 +101,8 @@ double milliseconds(Nanoseconds time) {
 }
 
 struct Bench {
-  bool json = false, full = false;
-  SystemClock clock;
+  bool json, full;
+  SystemClock clock{};
   Census census = Census::open(clock).value();
   std::map<std::string_view, double> exact_ms{}, reference_ms{}; // medians by case, for the growth
 
@@ -220,28 +222,24 @@ struct Bench {
   }
 };
 
-} // namespace
-} // namespace hotset
-
-int main(int argc, char** argv) {
-  hotset::Bench bench;
-  std::vector<std::string_view> only;
-  for (std::string_view word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
-    if (word == "--json")
-      bench.json = true;
-    else if (word == "--full")
-      bench.full = true;
-    else
-      only.push_back(word);
-  }
+Result<> run_all(const BenchOptions& options) {
+  Bench bench{.json = options.json, .full = options.full};
   if (!bench.json)
     fmt::print("{:<18}{:<10}{:<8}{:>10}{:>11} {:<7}{:>8}{:>8}\n", "CASE", "METRIC", "METHOD", "HOTSET", "REFERENCE", "",
                "RATIO", "SPREAD");
   auto wanted = [&](std::string_view name, bool quick) {
-    return only.empty() ? quick || bench.full : std::ranges::find(only, name) != only.end();
+    return options.cases.empty() ? quick || bench.full : std::ranges::find(options.cases, name) != options.cases.end();
   };
-  for (const hotset::Case& one : hotset::kCases)
+  for (const Case& one : kCases)
     if (wanted(one.name, one.quick)) bench.run(one);
-  if (wanted(hotset::kRedis, true)) bench.run_redis();
+  if (wanted(kRedis, true)) bench.run_redis();
   bench.growth();
+  return {};
+}
+
+} // namespace
+} // namespace hotset
+
+int main(int argc, char** argv) {
+  return hotset::bench_main(argc, argv, hotset::run_all);
 }

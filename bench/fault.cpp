@@ -6,22 +6,20 @@
 // else the machine does hits all alike. Counted is the CPU time of this process: that of the faulting thread with the
 // program in it, and that of reading the samples.
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/units.h"
 #include "fault/collector.h"
 #include "fault/kinds.h"
+#include "faults.h"
+#include "main.h"
 #include "quartiles.h"
 #include "row.h"
 
@@ -30,7 +28,6 @@ namespace {
 using namespace hotset;
 
 constexpr int kRounds = 15;
-constexpr std::size_t kPages = 512;
 constexpr int kPasses = 100;
 constexpr std::string_view kNoProgram = "no program";
 
@@ -78,17 +75,14 @@ std::vector<Case> cases(const ProcessId& self) {
   return all;
 }
 
-// Takes kPages * kPasses faults, and reads the samples after each pass.
+// Takes the faults, and reads the samples after each pass.
 Result<double> measure(char* memory, FaultCollector* collector) {
-  Nanoseconds before = own_cpu_time();
-  for (int pass = 0; pass < kPasses; ++pass) {
-    for (std::size_t page = 0; page < kPages; ++page)
-      static_cast<volatile char*>(memory)[page * page_bytes()] = 1;
-    ::madvise(memory, kPages * page_bytes(), MADV_DONTNEED);
-    if (collector == nullptr) continue;
-    HOTSET_CHECK(collector->poll(Nanoseconds::zero(), [](const FaultSample&) {}));
-  }
-  return static_cast<double>((own_cpu_time() - before).count()) / (kPages * kPasses);
+  return take_faults(memory, kPasses, [&]() -> Result<> {
+    if (collector != nullptr) {
+      HOTSET_CHECK(collector->poll(Nanoseconds::zero(), [](const FaultSample&) {}));
+    }
+    return {};
+  });
 }
 
 Result<> run_case(Case& one, char* memory) {
@@ -120,35 +114,30 @@ void print(const std::vector<Case>& all, bool json) {
                   .peer = bare.median,
                   .peer_name = kNoProgram,
                   .ratio = bare.median / cost.median,
-                  .spread = spread});
+                  .spread = spread,
+                  .spread_of = "hotset"});
     } else {
       fmt::print("{:<54} {:>9.0f} {:>9.0f} {:>8.0f}\n", one.name, cost.median, cost.median - bare.median, spread);
     }
   }
   if (!json)
     fmt::print("median of {} alternating rounds of {} faults; spread: between the quartiles\n", kRounds,
-               kPages * kPasses);
+               kFaultPages * kPasses);
 }
 
-Result<> bench(bool json) {
+Result<> bench(const BenchOptions& options) {
   HOTSET_TRY(ProcessStat self, read_process_stat(Files(), ::getpid()));
-  void* memory = ::mmap(nullptr, kPages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return fail(errno_error(errno, "map", "the memory to fault on"));
-  ::madvise(memory, kPages * page_bytes(), MADV_NOHUGEPAGE);
+  HOTSET_TRY(char* memory, memory_to_fault_on());
   std::vector<Case> all = cases({self.pid, self.start_ticks});
   for (int round = 0; round < kRounds; ++round)
     for (Case& one : all)
-      HOTSET_CHECK(run_case(one, static_cast<char*>(memory)));
-  print(all, json);
+      HOTSET_CHECK(run_case(one, memory));
+  print(all, options.json);
   return {};
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
-  bool json = std::ranges::any_of(arguments, [](std::string_view argument) { return argument == "--json"; });
-  hotset::Result<> done = bench(json);
-  if (!done) fmt::print(stderr, "hotset_bench_fault: {}\n", hotset::to_sentence(done.error()));
-  return done ? 0 : static_cast<int>(done.error().code);
+  return bench_main(argc, argv, bench);
 }

@@ -15,6 +15,7 @@
 
 #include "access/interval.h"
 #include "access/sample.h"
+#include "main.h"
 #include "row.h"
 
 namespace hotset {
@@ -114,12 +115,16 @@ void measure(const Case& one, bool json) {
   print(one, "width", ours.width / of_pages, normal.width / of_pages, json);
 }
 
+Result<> bench(const BenchOptions& options) {
+  if (!options.json) fmt::print("{:<18}{:<10}{:>9}{:>9}\n", "CASE", "METRIC", "HOTSET", "NORMAL");
+  for (const Case& one : kCases)
+    measure(one, options.json);
+  return {};
+}
+
 } // namespace
 } // namespace hotset
 
 int main(int argc, char** argv) {
-  const bool json = argc > 1 && std::string_view(argv[1]) == "--json";
-  if (!json) fmt::print("{:<18}{:<10}{:>9}{:>9}\n", "CASE", "METRIC", "HOTSET", "NORMAL");
-  for (const hotset::Case& one : hotset::kCases)
-    hotset::measure(one, json);
+  return hotset::bench_main(argc, argv, hotset::bench);
 }

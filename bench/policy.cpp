@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "guard/guard.h"
+#include "main.h"
 #include "policy/compiled.h"
 #include "quartiles.h"
 #include "row.h"
@@ -60,14 +61,8 @@ std::vector<std::string> make_files(const std::string& top, int depth) {
   return files;
 }
 
-Nanoseconds thread_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
-}
-
 double measure(const Case& one) {
-  Nanoseconds before = thread_time();
+  Nanoseconds before = read_clock(CLOCK_THREAD_CPUTIME_ID);
   for (int pass = 0; pass < kPasses; ++pass) {
     for (const std::string& file : one.files)
       Fd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -75,7 +70,7 @@ double measure(const Case& one) {
       for (int i = 0; i < kFiles; ++i)
         ::syscall(SYS_getppid);
   }
-  return static_cast<double>((thread_time() - before).count()) / (kPasses * kFiles);
+  return static_cast<double>((read_clock(CLOCK_THREAD_CPUTIME_ID) - before).count()) / (kPasses * kFiles);
 }
 
 // Rules for other places, a glob among them, so that the automaton has to read all of a path.
@@ -143,14 +138,15 @@ void print_row(const Case& one, double hook, bool json) {
                 .peer = peer,
                 .peer_name = name,
                 .ratio = peer / ours,
-                .spread = spread});
+                .spread = spread,
+                .spread_of = "hotset"});
   };
   row("cpu", kept.median, none.median, "none");
   row("cpu_added", added, added_by_walking, "walk");
   row("cpu_judging", judging, judging_by_walking, "walk");
 }
 
-Result<> bench(bool json) {
+Result<> bench(const BenchOptions& options) {
   std::string top = "/var/tmp/hotset-bench-XXXXXX";
   if (::mkdtemp(top.data()) == nullptr) return fail(errno_error(errno, "make", "a folder for the files"));
   std::vector<Case> cases;
@@ -167,12 +163,12 @@ Result<> bench(bool json) {
   cases.pop_back();
   Costs idle = costs_of(nothing);
   double hook = idle.kept.median - idle.none.median;
-  if (!json)
+  if (!options.json)
     fmt::print("{:<28} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6} {:>8} {:>8} {:>6} {:>7}\n", "open and close, ns", "none",
                "kept", "walked", "+kept", "+walked", "ratio", "judging", "walking", "ratio", "spread");
   for (const Case& one : cases)
-    print_row(one, 2 * hook, json);
-  if (json) {
+    print_row(one, 2 * hook, options.json);
+  if (options.json) {
     print_json({.bench = "policy",
                 .name = nothing.name,
                 .metric = "cpu",
@@ -181,7 +177,8 @@ Result<> bench(bool json) {
                 .peer = idle.none.median,
                 .peer_name = "none",
                 .ratio = idle.none.median / idle.kept.median,
-                .spread = idle.kept.spread()});
+                .spread = idle.kept.spread(),
+                .spread_of = "hotset"});
     return {};
   }
   fmt::print("{}: {:.0f} ns, with the hook {:.0f} ns\n", nothing.name, idle.none.median, idle.kept.median);
@@ -194,9 +191,5 @@ Result<> bench(bool json) {
 } // namespace
 
 int main(int argc, char** argv) {
-  std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
-  bool json = std::ranges::any_of(arguments, [](std::string_view argument) { return argument == "--json"; });
-  hotset::Result<> done = bench(json);
-  if (!done) fmt::print(stderr, "hotset_bench_policy: {}\n", hotset::to_sentence(done.error()));
-  return done ? 0 : static_cast<int>(done.error().code);
+  return bench_main(argc, argv, bench);
 }

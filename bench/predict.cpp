@@ -8,7 +8,6 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <random>
@@ -16,8 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "dataset/quantile.h"
+#include "main.h"
 #include "model/train.h"
+#include "quartiles.h"
 #include "row.h"
 
 namespace hotset {
@@ -93,38 +93,35 @@ void add(const std::string& name, Call call) {
       ->Unit(benchmark::kMicrosecond);
 }
 
-double middle(std::vector<double> values, double p = 0.5) {
-  std::ranges::sort(values);
-  return quantile(values, p);
-}
-
 void print(const Collector& collector, const std::string& name, const std::string& ours, const std::string& peer,
            bool json) {
   const std::vector<double> mine = collector.times(ours), theirs = collector.times(peer);
   std::vector<double> ratios;
   for (std::size_t i = 0; i < mine.size(); ++i)
     ratios.push_back(theirs[i] / mine[i]);
-  const double spread = middle(ratios, 0.75) - middle(ratios, 0.25);
+  const Quartiles ratio = quartiles_of(ratios);
   if (json)
     print_json({.bench = "predict",
                 .name = name,
                 .metric = "row",
                 .unit = "us",
-                .hotset = middle(mine),
-                .peer = middle(theirs),
+                .hotset = quantile_of(mine, 0.5),
+                .peer = quantile_of(theirs, 0.5),
                 .peer_name = "LGBM_BoosterPredictForMat",
-                .ratio = middle(ratios),
-                .spread = spread});
+                .ratio = ratio.median,
+                .spread = ratio.spread()});
   else
-    fmt::print("{:<12}{:>12.2f}{:>12.2f}{:>9.2f}{:>9.2f}\n", name, middle(mine), middle(theirs), middle(ratios),
-               spread);
+    fmt::print("{:<12}{:>12.2f}{:>12.2f}{:>9.2f}{:>9.2f}\n", name, quantile_of(mine, 0.5), quantile_of(theirs, 0.5),
+               ratio.median, ratio.spread());
 }
 
-int run(bool json) {
-  if (!lightgbm_available()) {
-    fmt::print(stderr, "predict: this build has no LightGBM; run ./run setup and build again\n");
-    return 5;
-  }
+Result<> bench(const BenchOptions& options) {
+  if (!lightgbm_available())
+    return fail(ErrorCode::unsupported, "predict", "", "this build has no LightGBM", "run ./run setup and build again");
+  std::array<char*, 2> arguments{program_invocation_name,
+                                 const_cast<char*>("--benchmark_enable_random_interleaving=true")};
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
   std::vector<Case> cases;
   for (const char* preset : {"paper", "full"})
     cases.push_back(make_case(preset));
@@ -135,21 +132,17 @@ int run(bool json) {
   }
   Collector collector;
   benchmark::RunSpecifiedBenchmarks(&collector);
-  if (!json) fmt::print("{:<12}{:>12}{:>12}{:>9}{:>9}\n", "CASE", "HOTSET us", "PLAIN us", "RATIO", "SPREAD");
+  if (!options.json) fmt::print("{:<12}{:>12}{:>12}{:>9}{:>9}\n", "CASE", "HOTSET us", "PLAIN us", "RATIO", "SPREAD");
   for (const Case& one : cases) {
-    print(collector, one.name, one.name + "/fast", one.name + "/plain", json);
-    print(collector, one.name + "-live", one.name + "/live", one.name + "/plain", json);
+    print(collector, one.name, one.name + "/fast", one.name + "/plain", options.json);
+    print(collector, one.name + "-live", one.name + "/live", one.name + "/plain", options.json);
   }
-  return 0;
+  return {};
 }
 
 } // namespace
 } // namespace hotset
 
 int main(int argc, char** argv) {
-  const bool json = argc > 1 && std::string_view(argv[1]) == "--json";
-  std::array<char*, 2> arguments{argv[0], const_cast<char*>("--benchmark_enable_random_interleaving=true")};
-  int count = static_cast<int>(arguments.size());
-  benchmark::Initialize(&count, arguments.data());
-  return hotset::run(json);
+  return hotset::bench_main(argc, argv, hotset::bench);
 }

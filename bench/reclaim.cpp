@@ -8,12 +8,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
 #include <ranges>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "base/interrupt.h"
 #include "estimate/meter.h"
 #include "identity/process.h"
+#include "main.h"
 #include "quartiles.h"
 #include "reclaim/pressure.h"
 #include "row.h"
@@ -94,7 +93,9 @@ void print_row(const Turns& with, const Turns& without, bool refaults, bool json
   }
 }
 
-Result<> bench(bool json) {
+Result<> bench(const BenchOptions& options) {
+  catch_interrupts();
+  const bool json = options.json;
   Files files;
   SystemClock clock;
   HOTSET_TRY(SwapFile swap, SwapFile::create_unless_there_is(kSwap));
@@ -145,12 +146,5 @@ Result<> bench(bool json) {
 } // namespace hotset
 
 int main(int argc, char** argv) {
-  using namespace hotset;
-  catch_interrupts();
-  std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
-  bool json = std::ranges::any_of(arguments, [](std::string_view argument) { return argument == "--json"; });
-  Result<> done = bench(json);
-  if (done) return 0;
-  fmt::print(stderr, "{}\n", to_sentence(done.error()));
-  return static_cast<int>(done.error().code);
+  return hotset::bench_main(argc, argv, hotset::bench);
 }

@@ -13,10 +13,12 @@ namespace hotset {
 
 struct BenchRow {
   std::string_view bench, name, metric, unit; // name: of the case
-  double hotset, peer;                        // medians
+  double hotset;                              // medians, like the peer's
+  std::optional<double> peer;                 // absent: there is none
   std::string_view peer_name;
-  std::optional<double> ratio;  // above 1: hotset is better; absent: the two do not compare
-  std::optional<double> spread; // between quartiles
+  std::optional<double> ratio;          // above 1: hotset is better; absent: the two do not compare
+  std::optional<double> spread;         // between quartiles; absent: of a single value, or without a ratio
+  std::string_view spread_of = "ratio"; // of the rounds' ratios, or of their values: "hotset", in the same unit
 };
 
 inline nlohmann::ordered_json to_json(const BenchRow& row) {
@@ -24,8 +26,9 @@ inline nlohmann::ordered_json to_json(const BenchRow& row) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
   };
   return {{"bench", row.bench},         {"case", row.name},           {"metric", row.metric},
-          {"unit", row.unit},           {"hotset", row.hotset},       {"peer", row.peer},
-          {"peer_name", row.peer_name}, {"ratio", number(row.ratio)}, {"spread", number(row.spread)}};
+          {"unit", row.unit},           {"hotset", row.hotset},       {"peer", number(row.peer)},
+          {"peer_name", row.peer_name}, {"ratio", number(row.ratio)}, {"spread", number(row.spread)},
+          {"spread_of", row.spread_of}};
 }
 
 inline void print_json(const BenchRow& row) {

@@ -5,12 +5,12 @@
 // numbers are medians of the rounds; the spread is the distance between the quartiles of the rounds' ratios.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
 
 #include "base/units.h"
+#include "main.h"
 #include "quartiles.h"
 #include "row.h"
 #include "workload/run.h"
@@ -69,12 +69,16 @@ void measure(const Case& row, bool json) {
                1e9 / quantile_of(without, 0.5), ratio.median, ratio.spread());
 }
 
+Result<> bench(const BenchOptions& options) {
+  if (!options.json) fmt::print("{:<17}{:>12}{:>12}{:>9}{:>9}\n", "CASE", "RECORD ns", "NONE ns", "SPEED", "SPREAD");
+  for (const Case& row : kCases)
+    measure(row, options.json);
+  return {};
+}
+
 } // namespace
 } // namespace hotset
 
 int main(int argc, char** argv) {
-  bool json = argc > 1 && std::string_view(argv[1]) == "--json";
-  if (!json) fmt::print("{:<17}{:>12}{:>12}{:>9}{:>9}\n", "CASE", "RECORD ns", "NONE ns", "SPEED", "SPREAD");
-  for (const hotset::Case& row : hotset::kCases)
-    hotset::measure(row, json);
+  return hotset::bench_main(argc, argv, hotset::bench);
 }

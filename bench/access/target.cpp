@@ -12,7 +12,6 @@
 #include <bit>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <vector>
 
 #include "workload/hot_set.h"
@@ -23,12 +22,6 @@ namespace {
 
 constexpr unsigned kTouches = 64; // of pages, an operation
 constexpr std::uint64_t kPageBytes = 4096;
-
-std::uint64_t nanoseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 std::size_t bucket_of(std::uint64_t ns) {
   if (ns < 16) return ns;
@@ -100,11 +93,11 @@ struct BusyTarget::Shared {
       places[k] = set.page(k, 0) * kPageBytes + k * 64 % kPageBytes;
     Random random(1);
     ready.store(true);
-    for (std::uint64_t begin = nanoseconds(), end = 0;; begin = end) {
+    for (Nanoseconds begin = read_clock(CLOCK_MONOTONIC), end{};; begin = end) {
       for (unsigned i = 0; i < kTouches; ++i)
         memory[places[random.below(places.size())]] = static_cast<char>(i);
-      end = nanoseconds();
-      count[bucket_of(end - begin)].fetch_add(1, std::memory_order_relaxed);
+      end = read_clock(CLOCK_MONOTONIC);
+      count[bucket_of(static_cast<std::uint64_t>((end - begin).count()))].fetch_add(1, std::memory_order_relaxed);
     }
   }
 };
