@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a bump of a rolling window costs, beside the other ways to tell user space that something happened: a hash
-// increment, a record in a ring buffer, a record in a perf buffer; and what it costs to read a window.
+// What a bump of a rolling window costs, beside the other ways to tell user space that something happened: the
+// published layout (a per-CPU array of 300 slots of 56 bytes), a hash increment, a record in a ring buffer, a record in
+// a perf buffer; and what it costs to read a window, beside the published layout and beside the system call alone.
 //
 // Each way is a BPF program. It is run a million times in one system call, and attached to the page-fault path while
 // this process takes faults on one CPU. In each of many rounds each way stands between two turns of the empty program,
@@ -13,22 +14,21 @@
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/mman.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "base/units.h"
+#include "faults.h"
 #include "kernel/loader.h"
+#include "main.h"
 #include "quartiles.h"
 #include "row.h"
 #include "window/reader.h"
@@ -40,7 +40,6 @@ namespace {
 constexpr std::string_view kName = "the bench program";
 constexpr int kRounds = 41;
 constexpr std::uint32_t kCheapRuns = 1'000'000, kRecordRuns = 20'000;
-constexpr std::size_t kPages = 512;
 constexpr int kPasses = 15;
 constexpr int kBumpsPerFault = 16; // as in the program
 
@@ -57,8 +56,15 @@ constexpr std::array kWays{
     Way{"hash", "hash", false},
     Way{"ringbuf", "ringbuf", true},
     Way{"perfbuf", "perfbuf", true},
+    Way{"bpf_ktime_get_boot_ns", "boottime", false},
 };
-constexpr std::size_t kHash = 3, kRingbuf = 4, kPerfbuf = 5;
+constexpr std::size_t kJiffies = 0, kBoottime = 1, kPublished = 2, kHash = 3, kRingbuf = 4, kPerfbuf = 5, kClock = 6;
+// Which is set beside which.
+constexpr std::array kPairs{
+    std::pair{kJiffies, kPublished}, std::pair{kJiffies, kHash},   std::pair{kJiffies, kRingbuf},
+    std::pair{kJiffies, kPerfbuf},   std::pair{kBoottime, kClock},
+};
+constexpr std::string_view kPublishedName = "published layout";
 
 // Reads what the programs send, as it comes, until destroyed.
 class Consumer {
@@ -133,13 +139,7 @@ Result<double> fault(const Bench& bench, std::string_view name) {
     if (link == nullptr) return fail(errno_error(errno, "attach", std::string(name)));
     attachment.emplace_back(link);
   }
-  Nanoseconds before = own_cpu_time();
-  for (int pass = 0; pass < kPasses; ++pass) {
-    for (std::size_t page = 0; page < kPages; ++page)
-      static_cast<volatile char*>(bench.memory)[page * page_bytes()] = 1;
-    ::madvise(bench.memory, kPages * page_bytes(), MADV_DONTNEED);
-  }
-  return static_cast<double>((own_cpu_time() - before).count()) / (kPages * kPasses);
+  return take_faults(bench.memory, kPasses, [] { return Result<>(); });
 }
 
 void stay_on_one_cpu() {
@@ -185,12 +185,13 @@ class Report {
  public:
   explicit Report(bool json) : json_(json) {
     if (!json)
-      fmt::print("{:<34} {:<18} {:>10} {:>10} {:<10} {:>7} {:>8}\n", "case", "metric", "hotset", "peer", "", "ratio",
+      fmt::print("{:<34} {:<20} {:>10} {:>10} {:<25} {:>7} {:>8}\n", "case", "metric", "hotset", "peer", "", "ratio",
                  "spread");
   }
-  void row(std::string_view name, std::string_view metric, std::string_view unit, Quartiles hotset, double peer,
-           std::string_view peer_name) const {
-    bool comparable = hotset.median > 0 && peer > 0;
+  void row(std::string_view name, std::string_view metric, std::string_view unit, Quartiles hotset,
+           std::optional<double> peer, std::string_view peer_name) const {
+    std::optional<double> ratio;
+    if (peer && *peer > 0 && hotset.median > 0) ratio = *peer / hotset.median;
     if (json_) {
       print_json({.bench = "window",
                   .name = name,
@@ -199,12 +200,13 @@ class Report {
                   .hotset = hotset.median,
                   .peer = peer,
                   .peer_name = peer_name,
-                  .ratio = comparable ? std::optional(peer / hotset.median) : std::nullopt,
-                  .spread = hotset.spread()});
+                  .ratio = ratio,
+                  .spread = hotset.spread(),
+                  .spread_of = "hotset"});
     } else {
-      fmt::print("{:<34} {:<18} {:>7.1f} {:<2} {:>7.0f} {:<2} {:<10} {:>7} {:>8.1f}\n", name, metric, hotset.median,
-                 unit, peer, unit, peer_name, comparable ? fmt::format("{:.1f}", peer / hotset.median) : "",
-                 hotset.spread());
+      fmt::print("{:<34} {:<20} {:>7.1f} {:<2} {:>7} {:<2} {:<25} {:>7} {:>8.1f}\n", name, metric, hotset.median, unit,
+                 peer ? fmt::format("{:.1f}", *peer) : "", peer ? unit : "", peer_name,
+                 ratio ? fmt::format("{:.1f}", *ratio) : "", hotset.spread());
     }
   }
 
@@ -213,13 +215,9 @@ class Report {
 };
 
 void report_costs(const Report& report, std::string_view where, const Costs& costs) {
-  for (std::size_t i = 0; i < kHash; ++i) {
-    std::string name = fmt::format("{}: {}", where, kWays[i].name);
-    Quartiles own = quartiles_of(costs.over_empty[i]);
-    report.row(name, "over_empty_program", "ns", own, 0, "none");
-    for (std::size_t peer : {kHash, kRingbuf, kPerfbuf})
-      report.row(name, "over_empty_program", "ns", own, quartiles_of(costs.over_empty[peer]).median, kWays[peer].name);
-  }
+  for (auto [own, peer] : kPairs)
+    report.row(fmt::format("{}: {}", where, kWays[own].name), "over_empty_program", "ns",
+               quartiles_of(costs.over_empty[own]), quantile_of(costs.over_empty[peer], 0.5), kWays[peer].name);
 }
 
 // µs of CPU time of one call, by round.
@@ -267,10 +265,15 @@ Result<> report_reads(const Report& report, const Bench& bench) {
   HOTSET_TRY(Quartiles minute, time_calls(300, [&] { return seven.read(60); }));
   HOTSET_TRY(Quartiles all, time_calls(300, [&] { return seven.read(); }));
   HOTSET_TRY(Quartiles peer, time_calls(30, [&] { return published.read(); }));
+  HOTSET_TRY(Quartiles copy, time_calls(300, [&]() -> Result<> {
+               if (bpf_map_lookup_elem(bench.seven().window, &key, used.values.data()) == 0) return {};
+               return fail(errno_error(errno, "read", "the rolling window"));
+             }));
   std::string name = fmt::format("read 7 counters, {} CPUs", seven.cpus());
-  report.row(name, "sums", "us", sums, peer.median, "published");
-  report.row(name, "sums_and_60_seconds", "us", minute, peer.median, "published");
-  report.row(name, "sums_and_299_seconds", "us", all, peer.median, "published");
+  report.row(name, "sums", "us", sums, peer.median, kPublishedName);
+  report.row(name, "sums", "us", sums, copy.median, "the system call alone");
+  report.row(name, "sums_and_60_seconds", "us", minute, peer.median, kPublishedName);
+  report.row(name, "sums_and_299_seconds", "us", all, peer.median, kPublishedName);
   return {};
 }
 
@@ -283,19 +286,16 @@ Result<> report_simulated(const Report& report, std::size_t cpus, std::size_t co
                std::memcpy(image.values.data(), kernel.values.data(), kernel.values.size() * sizeof(__u64));
                return WindowHistory::from(image);
              }));
-  report.row(fmt::format("simulated: {} counters, {} CPUs", counters, cpus), "sums_and_299_seconds", "us", time, 0,
-             "none");
+  report.row(fmt::format("simulated: {} counters, {} CPUs", counters, cpus), "sums_and_299_seconds", "us", time,
+             std::nullopt, "none");
   return {};
 }
 
-Result<> bench(bool json) {
+Result<> bench(const BenchOptions& options) {
   Bench bench;
   HOTSET_TRY(bench.object, open_skeleton<window_bench_bpf>(kName));
   HOTSET_CHECK(load_skeleton(*bench.object->skeleton, kName));
-  void* memory = ::mmap(nullptr, kPages * page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return fail(errno_error(errno, "map", "the memory to fault on"));
-  ::madvise(memory, kPages * page_bytes(), MADV_NOHUGEPAGE);
-  bench.memory = static_cast<char*>(memory);
+  HOTSET_TRY(bench.memory, memory_to_fault_on());
   Costs runs, faults;
   {
     Consumer consumer(*bench.object); // its threads may run anywhere
@@ -303,14 +303,14 @@ Result<> bench(bool json) {
     for (int round = 0; round < kRounds; ++round)
       HOTSET_CHECK(measure_round(bench, runs, faults));
   }
-  Report report(json);
+  Report report(options.json);
   report_costs(report, "test run", runs);
   report_costs(report, "page fault", faults);
   HOTSET_CHECK(report_reads(report, bench));
   for (std::size_t cpus : {2U, 128U})
     for (std::size_t counters : {1U, 7U, 12U})
       HOTSET_CHECK(report_simulated(report, cpus, counters));
-  if (!json)
+  if (!options.json)
     fmt::print(
         "medians of {} rounds, over the empty program: {:.1f} ns in a test run, {:.0f} ns more than no "
         "program "
@@ -324,9 +324,5 @@ Result<> bench(bool json) {
 } // namespace hotset
 
 int main(int argc, char** argv) {
-  std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
-  bool json = std::ranges::any_of(arguments, [](std::string_view argument) { return argument == "--json"; });
-  hotset::Result<> done = hotset::bench(json);
-  if (!done) fmt::print(stderr, "hotset_bench_window: {}\n", hotset::to_sentence(done.error()));
-  return done ? 0 : static_cast<int>(done.error().code);
+  return hotset::bench_main(argc, argv, hotset::bench);
 }
