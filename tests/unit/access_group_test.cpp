@@ -273,6 +273,7 @@ TEST_P(GroupCoverage, holds_the_truth_at_least_as_often_as_it_says) {
     }
   }
   RecordProperty("covered", std::to_string(100.0 * inside / windows));
+  RecordProperty("windows", std::to_string(windows));
   RecordProperty("width", std::to_string(width / windows));
   RecordProperty("error", std::to_string(error / windows));
   EXPECT_GE(inside, windows * 0.94) << error / windows << " off, " << width / windows << " wide";
