@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the rows of a benchmark or of the self test into docs/results.md: the table between its marks is made anew.
+"""Writes results into the documents: a table between marks is made anew from what a command prints, the prose stays.
 
-  ./run bench access --json | scripts/bench_document.py
+  ./run bench window --json | scripts/bench_document.py
   build/hotset selftest --json | scripts/bench_document.py
+  build/hotset_unit_tests --gtest_filter='*Coverage*' --gtest_output=json:/dev/stdout | scripts/bench_document.py
 
-The rows say what they are of. A page without marks for it is an error, so that no result gets lost.
+The input says what it is of. The marks are '<!-- bench window -->' and '<!-- end of bench window -->', in any of
+docs/*.md; with '<!-- selftest -->' and '<!-- simulations -->' it is the same. What has no place in any document is an
+error, so that no result gets lost.
 """
 import datetime
 import json
@@ -16,20 +19,34 @@ import re
 import statistics
 import sys
 
-PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "results.md"
+DOCUMENTS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 
 
 def number(value):
     if value is None:
         return "–"
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def processor():
+def with_unit(value, unit):
+    return number(value) if value is None else f"{number(value)} {unit}"
+
+
+def machine():
+    name = platform.machine()
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
+            name = line.split(":", 1)[1].strip()
+            break
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    return f"{name}, {os.cpu_count()} processors, Linux {platform.release().split('-')[0]}, {today}."
+
+
+def table(columns, rows):
+    yield "| " + " | ".join(columns) + " |"
+    yield "|" + "---|" * len(columns)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
 
 
 def percent(values):
@@ -38,45 +55,77 @@ def percent(values):
 
 def selftest_table(rows):
     """One row a method, over its workloads in pages of 4 KiB: a huge page counts whole, which is a bound and no error."""
-    yield "| method | workloads | failed | error, of RSS | error, of WSS where 1 % is hot | truth in the interval | CPU |"
-    yield "|---|---|---|---|---|---|---|"
+    lines = []
     for method in dict.fromkeys(row["method"] for row in rows):
         own = [row for row in rows if row["method"] == method and row["windows"] and not row["huge"]]
         if not own:
             continue
         covered, windows = sum(row["covered"] for row in own), sum(row["windows"] for row in own)
-        yield "| {} | {} | {} | {} | {} | {} of {} windows | {:.2f} ms |".format(
-            method, len(own), sum(row["verdict"] == "fail" for row in own), percent([r["error_of_rss"] for r in own]),
-            percent([r["error_of_wss"] for r in own if r["hot"] == 0.01]), covered, windows,
-            statistics.median(row["cpu_ms"] for row in own))
+        lines.append([method, str(len(own)), str(sum(row["verdict"] == "fail" for row in own)),
+                      percent([row["error_of_rss"] for row in own]),
+                      percent([row["error_of_wss"] for row in own if row["hot"] == 0.01]),
+                      f"{covered} of {windows} windows",
+                      f"{statistics.median(row['cpu_ms'] for row in own):.2f} ms"])
+    return table(["method", "workloads", "failed", "error, of RSS", "error, of WSS where 1 % is hot",
+                  "truth in the interval", "CPU"], lines)
 
 
 def bench_table(rows):
-    yield "| case | metric | hotset | {} | ratio | spread |".format(rows[0]["peer_name"])
-    yield "|---|---|---|---|---|---|"
+    """Where all have the same peer, its name is the column's; else it stands beside each of its values."""
+    peers = {row["peer_name"] for row in rows}
+    lines = []
     for row in rows:
-        metric = f"{row['metric']}, {row['method']}" if "method" in row else row["metric"]
-        values = (number(row["hotset"]), number(row["peer"]), row["unit"])
-        yield "| {} | {} | {} {u} | {} {u} | {} | {} |".format(
-            row["case"], metric, values[0], values[1], number(row["ratio"]), number(row["spread"]), u=values[2])
+        unit, metric = row["unit"], row["metric"].replace("_", " ")
+        peer = with_unit(row["peer"], unit)
+        if len(peers) > 1 and row["peer"] is not None:
+            peer += f" ({row['peer_name']})"
+        lines.append([row["case"], f"{metric}, {row['method']}" if "method" in row else metric,
+                      with_unit(row["hotset"], unit), peer, number(row["ratio"]),
+                      with_unit(row["spread"], unit) if row["spread_of"] == "hotset" else number(row["spread"])])
+    return table(["case", "metric", "hotset", peers.pop() if len(peers) == 1 else "beside", "ratio", "spread"], lines)
+
+
+def simulations_table(tests):
+    """The name of a test is 'claim/case', that of its suite 'Each/TrackerCoverage'."""
+    lines = [[test["classname"].split("/")[-1].removesuffix("Coverage").lower(),
+              test["name"].split("/")[-1].replace("_", " "), test["windows"], f"{float(test['covered']):.1f} %"]
+             for test in tests]
+    return table(["of", "case", "windows", "truth in the interval"], lines)
+
+
+def read_input(text):
+    """The table of each kind of result that is in it, by the name of its marks."""
+    report = re.search(r"^\{\n", text, re.MULTILINE)
+    if report:
+        suites = json.JSONDecoder().raw_decode(text, report.start())[0]["testsuites"]
+        tests = [test for suite in suites for test in suite["testsuite"] if "covered" in test]
+        return {"simulations": simulations_table(tests)} if tests else {}
+    kinds = {}
+    for row in (json.loads(line) for line in text.splitlines() if line.startswith("{")):
+        selftest = row.get("schema", "").startswith("hotset.selftest/")
+        kinds.setdefault("selftest" if selftest else f"bench {row['bench']}", []).append(row)
+    return {name: selftest_table(rows) if name == "selftest" else bench_table(rows) for name, rows in kinds.items()}
+
+
+def write(name, lines):
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    marks = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    # Simulations have seeds, and give the same on every machine.
+    text = ("" if name == "simulations" else machine() + "\n\n") + "\n".join(lines) + "\n"
+    places = [path for path in sorted(DOCUMENTS.glob("*.md")) if marks.search(path.read_text())]
+    for path in places:
+        path.write_text(marks.sub(lambda _: begin + text + end, path.read_text()))
+    return bool(places)
 
 
 def main():
-    rows = [json.loads(line) for line in sys.stdin if line.startswith("{")]
-    if not rows:
-        sys.exit("bench_document: no rows on standard input")
-    selftest = rows[0].get("schema", "").startswith("hotset.selftest/")
-    name, table = ("selftest", selftest_table) if selftest else (f"bench {rows[0]['bench']}", bench_table)
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-    page = PAGE.read_text()
-    marks = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    if not marks.search(page):
-        sys.exit(f"bench_document: docs/results.md has no place for {name}: put '{begin.strip()}' and "
-                 f"'{end.strip()}' there")
-    today = datetime.datetime.now(datetime.timezone.utc).date()
-    text = f"{processor()}, {os.cpu_count()} processors, Linux {platform.release().split('-')[0]}, {today}.\n\n"
-    text += "\n".join(table(rows)) + "\n"
-    PAGE.write_text(marks.sub(lambda _: begin + text + end, page))
+    tables = read_input(sys.stdin.read())
+    if not tables:
+        sys.exit("bench_document: no results on standard input")
+    lost = [name for name, lines in tables.items() if not write(name, lines)]
+    if lost:
+        sys.exit(f"bench_document: no document has a place for {', '.join(lost)}: put '<!-- {lost[0]} -->' and "
+                 f"'<!-- end of {lost[0]} -->' there")
 
 
 if __name__ == "__main__":
