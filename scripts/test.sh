@@ -82,13 +82,13 @@ stage_vm() {
 
 # Bounded by time, not by runs: what a fuzzer covers in it depends on the machine, what it must never do does not.
 stage_fuzz() {
-  scripts/build.sh fuzz hotset_fuzzers || return
+  scripts/build.sh asan hotset_fuzzers || return
   local source name
   for source in tests/fuzz/*.cpp; do
     name=$(basename "$source" .cpp)
-    mkdir -p "build/fuzz/found/$name"
-    check "fuzz.$name" "build/fuzz/hotset_fuzz_$name" -max_total_time="$kFuzzSeconds" -timeout=10 -rss_limit_mb=2048 \
-      -artifact_prefix="build/fuzz/$name-" "build/fuzz/found/$name" "tests/fuzz/corpus/$name"
+    mkdir -p "build/asan/found/$name"
+    check "fuzz.$name" "build/asan/hotset_fuzz_$name" -max_total_time="$kFuzzSeconds" -timeout=10 -rss_limit_mb=2048 \
+      -artifact_prefix="build/asan/$name-" "build/asan/found/$name" "tests/fuzz/corpus/$name"
   done
 }
 
