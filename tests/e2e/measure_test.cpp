@@ -260,7 +260,7 @@ TEST(MeasureBadInput, has_a_documented_exit_code_and_one_sentence) {
            {{"measure", pid, "1e300"}, 2, "not a time above zero"},
            {{"measure", pid, "1", "2"}, 2, ""},
            {{"measure", pid, "--method", "magic"}, 2, ""},
-           {{"measure", pid, "--count", "0"}, 2, "count of 0"},
+           {{"measure", pid, "--count", "0"}, 2, "not a whole number of at least 1"},
            {{"measure", pid, "--count", "99999999999999999999"}, 2, "not a whole number"},
            {{"measure", pid, "1", "--interval", "10ms"}, 2, "shorter than the window"},
            {{"measure", pid, "-C", "-P"}, 2, ""},
