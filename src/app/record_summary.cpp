@@ -37,9 +37,9 @@ std::string losses_text(const FaultLosses& losses) {
 } // namespace
 
 std::string to_text(const RecordSummary& s) {
-  std::string text = fmt::format("{}: {} samples in {:.1f} s ({:.1f} s of windows), {} ended by the kernel's sample\n",
-                                 s.path, s.rows, s.elapsed_s, s.seconds, s.emitted);
-  text += fmt::format("  {} faults by {} ({}), {}\n", s.faults, s.hook, s.hook_semantics, s.transport);
+  std::string text = fmt::format("{}: {} in {:.1f} s ({:.1f} s of windows), {} ended by the kernel's sample\n", s.path,
+                                 counted(s.rows, "sample"), s.elapsed_s, s.seconds, s.emitted);
+  text += fmt::format("  {} by {} ({}), {}\n", counted(s.faults, "fault"), s.hook, s.hook_semantics, s.transport);
   if (s.faults_between > 0)
     text += fmt::format("  {} faults more fell between windows, while labels were taken\n", s.faults_between);
   text += fmt::format("  labels {} to {}; own CPU time {:.2f} s ({:.1f} % of one CPU)\n",
@@ -47,7 +47,9 @@ std::string to_text(const RecordSummary& s) {
                       s.elapsed_s > 0 ? 100 * s.own_cpu_s / s.elapsed_s : 0.0);
   text += losses_text(s.losses);
   if (s.end == RecordEnd::target_ended) text += "  the target ended; all samples until then are in the file\n";
-  if (s.end == RecordEnd::interrupted) text += "  interrupted; all samples until then are in the file\n";
+  if (s.end == RecordEnd::interrupted)
+    text += s.rows > 0 ? "  interrupted; all samples until then are in the file\n"
+                       : "  interrupted before the first sample: there is no data set\n";
   return text;
 }
 

@@ -63,9 +63,10 @@ std::string_view split_name(SplitKind kind) {
 
 Result<Split> make_split(std::span<const std::size_t> dataset_of, SplitKind kind, std::uint64_t seed) {
   if (dataset_of.size() < kFewestRows)
-    return fail(ErrorCode::bad_data, "split the data sets", "",
-                fmt::format("{} usable rows are too few", dataset_of.size()),
-                fmt::format("record longer, for at least {}", kFewestRows));
+    return fail(
+        ErrorCode::bad_data, "split the data sets", "",
+        fmt::format("{} {} too few", counted(dataset_of.size(), "usable row"), dataset_of.size() == 1 ? "is" : "are"),
+        fmt::format("record longer, for at least {}", kFewestRows));
   std::vector<std::vector<std::size_t>> units = by_dataset(dataset_of);
   if (kind == SplitKind::dataset && units.size() < kFewestDatasets)
     return fail(ErrorCode::bad_data, "split by data set", "",

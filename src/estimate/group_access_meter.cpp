@@ -107,15 +107,16 @@ class GroupAccessMeter final : public Meter {
                        "may have been touched earlier, and is in the upper bound",
                        who.joined, human_bytes(reading.answer.joined * kPage)));
     if (who.ended > 0)
-      flag("members_ended", fmt::format("{} processes left in the window: their own memory is gone and does not count; "
-                                        "they may have touched {} that others have mapped: in the upper bound",
-                                        who.ended, human_bytes(reading.answer.ended * kPage)));
+      flag("members_ended",
+           fmt::format("{} left in the window: memory of their own is gone and does not count; "
+                       "they may have touched {} that others have mapped: in the upper bound",
+                       counted(who.ended, "process", "es"), human_bytes(reading.answer.ended * kPage)));
     if (who.execed > 0)
       flag("members_execed",
-           fmt::format("{} processes went to another program in the window: what they had mapped before "
+           fmt::format("{} went to another program in the window: what they had mapped before "
                        "is gone and does not count; they may have touched {} that others have mapped: "
                        "in the upper bound",
-                       who.execed, human_bytes(reading.answer.ended * kPage)));
+                       counted(who.execed, "process", "es"), human_bytes(reading.answer.ended * kPage)));
     if (who.child_faults > 0)
       flag("short_lived", fmt::format("processes that came and went in the window took {} page faults: what they alone "
                                       "touched is in no number, and what several others map is in the upper bound",

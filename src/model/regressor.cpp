@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace hotset {
 namespace {
 
@@ -83,9 +85,10 @@ std::vector<std::size_t> Recipe::columns_without_faults() const {
 
 Result<Regressor> Regressor::fit(const Samples& samples, std::span<const std::size_t> rows, const Recipe& recipe) {
   if (rows.size() < kFewestRows)
-    return fail(ErrorCode::bad_data, "train the model", "",
-                fmt::format("{} usable rows to learn from are too few", rows.size()),
-                fmt::format("give data sets that leave at least {}", kFewestRows));
+    return fail(
+        ErrorCode::bad_data, "train the model", "",
+        fmt::format("{} to learn from {} too few", counted(rows.size(), "usable row"), rows.size() == 1 ? "is" : "are"),
+        fmt::format("give data sets that leave at least {}", kFewestRows));
   MinMaxScaler scaler = MinMaxScaler::fit(samples.features, rows);
   std::vector<double> labels;
   double sum = 0;

@@ -51,9 +51,9 @@ std::string LiveTable::row(const Estimate& estimate) {
 std::vector<std::string> LiveTable::notes() const {
   std::vector<std::string> lines = table_.notes();
   if (verified_ && rows_ > 0)
-    lines.push_back(fmt::format("mean error: {} over {} estimates",
+    lines.push_back(fmt::format("mean error: {} over {}",
                                 human_bytes(static_cast<std::uint64_t>(error_sum_bytes_ / static_cast<double>(rows_))),
-                                rows_));
+                                counted(rows_, "estimate")));
   return lines;
 }
 
