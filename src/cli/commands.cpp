@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <iterator>
 #include <sstream>
 #include <utility>
@@ -80,14 +79,28 @@ void refuse_wrapped_counts_and_empty_texts(CLI::App& app) {
     refuse_wrapped_counts_and_empty_texts(*sub);
 }
 
+// "hotset policy run": as far as the command was understood.
+std::string understood(const CLI::App& app) {
+  std::string words = "hotset";
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    words += " " + at->get_name();
+  }
+  return words;
+}
+
+// What CLI11 complains about, as an error like any other. Its sentences begin with a capital, or with an option's name.
+Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string cause = printable(error.what());
+  if (!cause.empty() && cause[0] >= 'A' && cause[0] <= 'Z') cause[0] = static_cast<char>(cause[0] - 'A' + 'a');
+  return {ErrorCode::usage, "read the command line", "", std::move(cause), understood(app) + " --help tells more"};
+}
+
 // CLI11 ends parsing with an exception for --help and --version too; their text is a result like any other.
 int answer(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() != 0) return report(usage_error(app, error));
   std::ostringstream text;
-  std::ostringstream complaint;
-  if (app.exit(error, text, complaint) != 0) {
-    std::fputs(complaint.str().c_str(), stderr);
-    return static_cast<int>(ErrorCode::usage);
-  }
+  app.exit(error, text, text);
   Result<> printed = Output().print(text.str());
   return printed ? 0 : report(printed.error());
 }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "e2e/run_hotset.h"
 
 namespace hotset {
@@ -61,7 +63,35 @@ TEST(CommandLine, a_count_of_none_is_refused_in_the_same_words_everywhere) {
                                                     {"policy", "events", "--count", "0"}}) {
     RunResult run = run_hotset(arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments.at(0);
-    EXPECT_THAT(run.err, ::testing::HasSubstr("'0' is not a whole number of at least 1\n"));
+    EXPECT_THAT(run.err, ::testing::HasSubstr("'0' is not a whole number of at least 1; hotset " + arguments.at(0)));
+  }
+}
+
+TEST(CommandLine, what_is_wrong_with_it_is_one_sentence_with_the_remedy) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string cause, help;
+  };
+  for (const Case& bad : std::vector<Case>{
+           {{}, "a subcommand is required", "hotset --help"},
+           {{"conquer"}, "conquer", "hotset --help"},
+           {{"estimate", "1"}, "--model is required", "hotset estimate --help"},
+           {{"measure", "1", "--bogus"}, "the following argument was not expected: --bogus", "hotset measure --help"},
+           {{"measure", "1", "--method", "foo"}, "foo not in", "hotset measure --help"},
+           {{"measure", "--comm", ""}, "empty", "hotset measure --help"},
+           {{"measure", "--cgroup"}, "--cgroup: 1 required", "hotset measure --help"},
+           {{"measure", "1", "-C", "-P"}, "excludes", "hotset measure --help"},
+           {{"measure", "1", "--bogus\n"}, "--bogus\\x0a", "hotset measure --help"},
+           {{"window", "faults", "--processes", "0"}, "--processes", "hotset window --help"},
+           {{"policy"}, "a subcommand is required", "hotset policy --help"},
+           {{"policy", "test", "/dev/null"}, "--path is required", "hotset policy test --help"}}) {
+    RunResult run = run_hotset(bad.arguments);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_THAT(run.err, ::testing::StartsWith("hotset: cannot read the command line: "));
+    EXPECT_THAT(run.err, ::testing::HasSubstr(bad.cause));
+    EXPECT_THAT(run.err, ::testing::EndsWith("; " + bad.help + " tells more\n"));
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+    EXPECT_EQ(run.out, "");
   }
 }
 
@@ -72,6 +102,7 @@ TEST(CommandLine, takes_no_target_with_a_suite_that_brings_its_own) {
 // A script's variable that was never set must not choose another target.
 TEST(CommandLine, an_empty_text_is_not_an_option_that_was_left_out) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"measure", "--tree", "", "1"},
+                                                    {"measure", "--tree", "", "--", "true"},
                                                     {"measure", "--cgroup", "", "1"},
                                                     {"measure", "--comm", "", "1"},
                                                     {"window", "faults", "--comm", "", "--count", "1"},
