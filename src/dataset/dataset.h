@@ -90,13 +90,20 @@ std::string row_text(const Row& row);
 // One writer per file, kept apart from others by flock(2). Not thread-safe.
 class DatasetWriter {
  public:
-  // Creates the file, or refuses (ErrorCode::output) when it exists and is not empty, unless `overwrite`.
+  // Creates the file, or refuses (ErrorCode::output) when it exists and is not empty, unless `overwrite`. Destroyed
+  // before its first row, it takes back what it made: a file that was not there is removed, an empty one is empty
+  // again.
   static Result<DatasetWriter> create(const std::string& path, const DatasetHeader& header, bool overwrite);
   // One write(2); a full disk is an error, and the file then still ends with a whole line (the part is cut off again).
   Result<> append(const Row& row);
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
+  DatasetWriter(DatasetWriter&&) = default;
+  DatasetWriter& operator=(DatasetWriter&&) = delete;
+  ~DatasetWriter();
 
  private:
+  enum class Before { something, empty, none }; // what was at path_
+
   DatasetWriter() = default;
   Result<> write_whole(std::string_view line);
 
@@ -104,6 +111,7 @@ class DatasetWriter {
   std::string path_;
   std::uint64_t bytes_ = 0; // length of the file: whole lines only
   std::uint64_t rows_ = 0;
+  Before before_ = Before::something;
 };
 
 } // namespace hotset

@@ -16,7 +16,12 @@ Result<DatasetWriter> DatasetWriter::create(const std::string& path, const Datas
   constexpr std::string_view kOperation = "write the data set";
   DatasetWriter writer;
   writer.path_ = path;
-  HOTSET_TRY(writer.fd_, open_append(path));
+  // Only a call that makes the file can know that it was not there.
+  writer.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+  const bool made = static_cast<bool>(writer.fd_);
+  if (!made) {
+    HOTSET_TRY(writer.fd_, open_append(path));
+  }
   struct stat status{};
   if (::fstat(writer.fd_.get(), &status) != 0) return fail(errno_error(errno, std::string(kOperation), path));
   // A device or a pipe holds no earlier rows and can be neither locked nor cut.
@@ -28,9 +33,20 @@ Result<DatasetWriter> DatasetWriter::create(const std::string& path, const Datas
       return fail(ErrorCode::output, std::string(kOperation), path, "it exists and is not empty",
                   "choose another name, or overwrite it with --force");
     if (::ftruncate(writer.fd_.get(), 0) != 0) return fail(errno_error(errno, std::string(kOperation), path));
+    writer.before_ = made ? Before::none : status.st_size == 0 ? Before::empty : Before::something;
   }
   HOTSET_CHECK(writer.write_whole(header_text(header)));
   return writer;
+}
+
+DatasetWriter::~DatasetWriter() {
+  if (!fd_ || rows_ > 0 || before_ == Before::something) return;
+  struct stat ours{}, named{};
+  if (::ftruncate(fd_.get(), 0) != 0 || before_ == Before::empty) return;
+  // Not what somebody has put in its place meanwhile.
+  if (::fstat(fd_.get(), &ours) == 0 && ::lstat(path_.c_str(), &named) == 0 && ours.st_dev == named.st_dev &&
+      ours.st_ino == named.st_ino)
+    ::unlink(path_.c_str());
 }
 
 Result<> DatasetWriter::append(const Row& row) {

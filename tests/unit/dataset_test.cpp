@@ -171,6 +171,27 @@ TEST(DatasetWriter, keeps_an_existing_file_unless_told_otherwise) {
   std::filesystem::remove(path);
 }
 
+TEST(DatasetWriter, without_a_row_takes_back_what_it_made_and_nothing_else) {
+  const std::string path = temporary_path("none.csv");
+  std::filesystem::remove(path);
+  ASSERT_TRUE(DatasetWriter::create(path, sample_header(), false));
+  EXPECT_FALSE(std::filesystem::exists(path)) << "it was not there";
+
+  std::ofstream(path).flush();
+  ASSERT_TRUE(DatasetWriter::create(path, sample_header(), false));
+  ASSERT_TRUE(std::filesystem::exists(path)) << "it was there";
+  EXPECT_EQ(std::filesystem::file_size(path), 0U) << "or a second run would need --force";
+
+  {
+    Result<DatasetWriter> writer = DatasetWriter::create(path, sample_header(), false);
+    ASSERT_TRUE(writer);
+    std::filesystem::remove(path);
+    std::ofstream(path) << "another's";
+  }
+  EXPECT_EQ(std::filesystem::file_size(path), 9U) << "not the file that it made";
+  std::filesystem::remove(path);
+}
+
 TEST(DatasetWriter, says_that_the_disk_is_full) {
   Result<DatasetWriter> writer = DatasetWriter::create("/dev/full", sample_header(), false);
   ASSERT_FALSE(writer);
