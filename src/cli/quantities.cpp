@@ -2,6 +2,7 @@
 #include "cli/quantities.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,11 @@
 #include "window/history.h"
 
 namespace hotset {
+namespace {
+
+constexpr Nanoseconds kLongestWindow = std::chrono::hours(24);
+
+} // namespace
 
 CLI::Validator at_least_one() {
   return {[](const std::string& text) {
@@ -21,13 +27,24 @@ CLI::Validator at_least_one() {
           ""};
 }
 
+Result<Nanoseconds> parse_window(std::string_view text) {
+  HOTSET_TRY(const Nanoseconds window, parse_duration(text));
+  if (window > kLongestWindow)
+    return fail(ErrorCode::usage, "take a window of", fmt::format("'{}'", printable(text)), "a day is the most",
+                "give SECONDS, or a time like 100ms, 5m or 24h");
+  return window;
+}
+
 Result<std::uint64_t> parse_look_back(std::string_view text) {
   HOTSET_TRY(const Nanoseconds span, parse_duration(text));
   const auto seconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(span).count());
   if (seconds > kWindowSeconds + 1)
     return fail(ErrorCode::usage, "look back", human_duration(span), "a window knows the last five minutes",
                 "give --last a time of 5m at the most");
-  return std::min(seconds, kWindowSeconds);
+  const std::uint64_t taken = std::min(seconds, kWindowSeconds);
+  if (span % std::chrono::seconds(1) != Nanoseconds::zero())
+    spdlog::info("--last {} is taken as {}: a window counts by whole seconds", text, counted(taken, "second"));
+  return taken;
 }
 
 } // namespace hotset

@@ -230,9 +230,10 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
   if (missed > 0)
     spdlog::warn("{} faults were not counted: the kernel skips a program that is entered again on the same CPU",
                  missed);
-  if (!gone || (targets.child && options.count == 0)) return 0;
+  // A program that we started for as long as it runs has simply done its work.
+  if (!gone || targets.child) return 0;
   return fail(ErrorCode::gone, "go on counting the faults of", describe(targets.processes.front()),
-              fmt::format("it ended after {} readings", printed), "what was counted before is printed");
+              fmt::format("it ended after {}", counted(printed, "reading")), "what was counted before is printed");
 }
 
 Result<int> window(const Options& options, const Tail& tail) {

@@ -69,6 +69,15 @@ TEST_F(FaultWindow, counts_the_host_and_a_command_to_its_end) {
   }
 }
 
+TEST_F(FaultWindow, of_a_command_that_ends_before_the_count_was_printed_is_whole) {
+  for (const char* count : {"1", "5"}) {
+    RunResult run = run_hotset(then_faults({"window", "faults", "--count", count, "--interval", "30s", "--json"}));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.err, "");
+    EXPECT_THAT(run.json_lines(), SizeIs(2)) << "the host and the command";
+  }
+}
+
 TEST_F(FaultWindow, prints_on_a_timer_as_often_as_asked) {
   RunResult run = run_hotset({"window", "faults", "--interval", "10ms", "--count", "3", "--json", "--last", "2s"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -90,6 +99,7 @@ TEST_F(FaultWindow, of_processes_that_all_have_ended_exits_8_after_what_it_print
   RunResult run = run_hotset({"window", "faults", "--pid", std::to_string(target.pid()), "--interval", "30s"});
   EXPECT_EQ(run.exit_code, 8);
   EXPECT_THAT(run.out, HasSubstr("faults of the host"));
+  EXPECT_THAT(run.err, HasSubstr("it ended after 1 reading;"));
 }
 
 TEST_F(FaultWindow, after_ctrl_c_leaves_nothing_behind) {
