@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <utility>
 
 #include "base/interrupt.h"
 #include "base/units.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kProfileSteps = 10;
 constexpr std::uint64_t kMostBareSeconds = 3600;
-constexpr Nanoseconds kLongestWindow = std::chrono::hours(24);
+constexpr const char* kOfCommand = "CMD"; // what --tree without a PID stands for
 
 struct MeasureOptions {
   TargetOptions target;
@@ -33,9 +34,9 @@ struct MeasureOptions {
   bool json = false, csv = false;
 };
 
-// What is measured: one process, or a group as one.
+// What is measured: a group as one, or else one process.
 struct Measured {
-  std::optional<Target> process;
+  std::optional<Target> process; // beside a group: the command that we started, whose tree it is
   std::unique_ptr<Group> group;
   std::string name;
 };
@@ -43,6 +44,13 @@ struct Measured {
 // Beside another target the one positional argument is the window. A number that names the same process, or would be a
 // window of more than an hour, is rather a pid.
 Result<> sort_positionals(MeasureOptions& options, const Tail& tail) {
+  if (options.tree == kOfCommand && tail.empty())
+    return fail(ErrorCode::usage, "choose the target", "", "--tree names no process, and no command is given",
+                "name one: --tree PID, or --tree -- CMD ARG...");
+  // With a command it is the command's tree, and the window may stand behind --tree as elsewhere.
+  if (!tail.empty() && !options.tree.empty() && options.target.pid_text.empty())
+    if (std::string behind = std::exchange(options.tree, kOfCommand); behind != kOfCommand)
+      options.target.pid_text = std::move(behind);
   bool named = !options.target.comm.empty() || !tail.empty() || !options.tree.empty() || !options.cgroup.empty();
   if (!named || !options.seconds.empty()) return {};
   std::swap(options.seconds, options.target.pid_text);
@@ -55,28 +63,28 @@ Result<> sort_positionals(MeasureOptions& options, const Tail& tail) {
 }
 
 Result<Measured> find_measured(const MeasureOptions& options, const Tail& tail, const Files& files) {
-  const std::string& pid_text = options.tree;
-  if (pid_text.empty() && options.cgroup.empty()) {
-    HOTSET_TRY(TargetSpec spec, options.target.spec(tail));
-    HOTSET_TRY(Target target, resolve_target(files, spec));
-    std::string name = describe(target.process);
-    return Measured{std::move(target), nullptr, std::move(name)};
-  }
-  const bool more = !options.target.pid_text.empty() || !options.target.comm.empty() || !tail.empty();
-  if (more || (!pid_text.empty() && !options.cgroup.empty()))
+  const bool of_command = options.tree == kOfCommand;
+  const bool grouped = !options.tree.empty() || !options.cgroup.empty();
+  const bool more = !options.target.pid_text.empty() || !options.target.comm.empty() ||
+                    (!tail.empty() && !of_command) || (!options.tree.empty() && !options.cgroup.empty());
+  if (grouped && more)
     return fail(ErrorCode::usage, "choose the target", "", "more than one is given",
                 "name one PID, --comm NAME, --tree PID, --cgroup PATH, or -- CMD ARG...");
-  if (options.snapshot)
+  if (grouped && options.snapshot)
     return fail(ErrorCode::usage, "take a snapshot of", "a tree or a cgroup", "only single processes have one",
                 "leave --snapshot out");
   Measured measured;
-  if (pid_text.empty()) {
+  if (!options.cgroup.empty()) {
     HOTSET_TRY(measured.group, find_cgroup(files, options.cgroup));
-  } else {
-    HOTSET_TRY(pid_t pid, parse_pid(pid_text));
+  } else if (grouped && !of_command) {
+    HOTSET_TRY(pid_t pid, parse_pid(options.tree));
     HOTSET_TRY(measured.group, find_tree(files, pid));
+  } else {
+    HOTSET_TRY(TargetSpec spec, options.target.spec(tail));
+    HOTSET_TRY(measured.process, resolve_target(files, spec));
+    if (of_command) measured.group = tree_of(measured.process->process);
   }
-  measured.name = measured.group->describe();
+  measured.name = measured.group ? measured.group->describe() : describe(measured.process->process);
   return measured;
 }
 
@@ -95,10 +103,7 @@ Result<std::optional<std::uint64_t>> optional_count(const std::string& text) {
 Result<Schedule> schedule_of(const MeasureOptions& options) {
   Schedule schedule;
   if (!options.seconds.empty()) {
-    HOTSET_TRY(schedule.window, parse_duration(options.seconds));
-    if (schedule.window > kLongestWindow)
-      return fail(ErrorCode::usage, "measure a window of", fmt::format("'{}'", options.seconds), "a day is the most",
-                  "give SECONDS, or a time like 100ms, 5m or 24h");
+    HOTSET_TRY(schedule.window, parse_window(options.seconds));
   }
   HOTSET_TRY(schedule.interval, optional_duration(options.interval));
   HOTSET_TRY(schedule.duration, optional_duration(options.duration));
@@ -137,20 +142,30 @@ std::string waiting_text(const std::string& target, const Wait& wait) {
                      human_duration(wait.wait));
 }
 
+// A compiler's driver, a shell, make: the work is their children's.
+bool left_children_out(const Measured& target, const Files& files) {
+  return target.process && target.process->child && !target.group &&
+         has_had_children(files, target.process->process.id);
+}
+
 // What became of the run: a reason for an exit code other than 0, or none.
-Result<int> conclude(const Outcome& outcome, const Measured& target, const Schedule& schedule) {
+Result<int> conclude(const Outcome& outcome, const Measured& target, const Schedule& schedule, const Files& files) {
   if (outcome.ending == Ending::interrupted && outcome.readings == 0) return interrupt_exit_code();
+  const bool left_out = left_children_out(target, files);
+  if (left_out && outcome.readings > 0)
+    spdlog::info("the children of {} were not counted; measure --tree -- CMD adds them up", target.name);
   if (outcome.ending != Ending::target_gone) return 0;
-  std::string readings =
-      schedule.count ? fmt::format("{} of {}", outcome.readings, *schedule.count) : fmt::format("{}", outcome.readings);
+  std::string readings = schedule.count ? fmt::format("{} of {}", outcome.readings, counted(*schedule.count, "reading"))
+                                        : counted(outcome.readings, "reading");
   // A program that we started for as long as it runs has simply done its work.
   if (target.process && target.process->child && !schedule.count && outcome.readings > 0) {
-    spdlog::info("{} has ended after {} readings", target.name, readings);
+    spdlog::info("{} has ended after {}", target.name, readings);
     return 0;
   }
-  return fail(ErrorCode::gone, "finish the measurement of", target.name,
-              fmt::format("it ended after {} readings", readings),
-              outcome.readings > 0 ? "what was measured before is printed" : "measure a shorter window");
+  return fail(ErrorCode::gone, "finish the measurement of", target.name, fmt::format("it ended after {}", readings),
+              outcome.readings > 0 ? "what was measured before is printed"
+              : left_out           ? "measure a shorter window, and with --tree -- CMD its children, too"
+                                   : "measure a shorter window");
 }
 
 Result<int> measure(MeasureOptions options, const Tail& tail) {
@@ -190,13 +205,15 @@ Result<int> measure(MeasureOptions options, const Tail& tail) {
   progress.clear();
   HOTSET_CHECK(printer.end());
   if (!outcome) return fail(within("measure", target.name, std::move(outcome).error()));
-  return conclude(*outcome, target, schedule);
+  return conclude(*outcome, target, schedule, files);
 }
 
 std::string footer() {
   std::string text =
-      "TARGET is a PID, --comm NAME, --tree PID, --cgroup PATH, or -- CMD ARG... to start a command; then SECONDS, or\n"
-      "100ms, 5m (default 1, at most 24h; beside a named target, a unit must tell more than an hour from a PID).\n\n"
+      "TARGET is a PID, --comm NAME, --tree PID, --cgroup PATH, or -- CMD ARG... to start a command, or --tree -- CMD\n"
+      "ARG... to measure what it starts, too; then SECONDS, or 100ms, 5m (default 1, at most 24h; beside a named "
+      "target,\n"
+      "a unit must tell more than an hour from a PID).\n\n"
       "Methods:\n";
   for (const Method& method : methods())
     text += fmt::format("  {:<10} {}; needs {}\n", method.name, method.summary, method.needs);
@@ -212,7 +229,11 @@ std::string footer() {
 Action declare_measure(CLI::App& app, const Tail& tail) {
   auto options = std::make_shared<MeasureOptions>();
   options->target.declare(app);
-  app.add_option("--tree", options->tree, "This process with all that descend from it, as one");
+  const CLI::Option* tree =
+      app.add_option("--tree", options->tree, "This process, or the command, with all that descend from it, as one")
+          ->expected(0, 1)
+          ->type_name("PID")
+          ->default_str(kOfCommand);
   app.add_option("--cgroup", options->cgroup, "All processes of this cgroup and those below it, as one");
   app.footer(footer());
   app.add_option("seconds", options->seconds, "Length of the window (1; at most 24h; of the first one with --profile)");
@@ -235,7 +256,13 @@ Action declare_measure(CLI::App& app, const Tail& tail) {
   app.add_flag("--csv", options->csv, "A header and one row per reading")->excludes(json);
   cumulative->excludes(snapshot)->excludes(profile);
   profile->excludes(snapshot)->excludes(count);
-  return [options, &tail] { return measure(*options, tail); };
+  return [options, &tail, tree]() -> Result<int> {
+    // CLI11 checks no text of an option that may go without.
+    if (tree->count() > 0 && options->tree.empty())
+      return fail(ErrorCode::usage, "read the command line", "", "--tree: it is empty",
+                  "name a PID, or give --tree -- CMD ARG...");
+    return measure(*options, tail);
+  };
 }
 
 } // namespace hotset

@@ -100,9 +100,13 @@ class CgroupMembers final : public Group {
 
 } // namespace
 
+std::unique_ptr<Group> tree_of(Process root) {
+  return std::make_unique<Tree>(std::move(root));
+}
+
 Result<std::unique_ptr<Group>> find_tree(const Files& files, pid_t root) {
   HOTSET_TRY(Process process, find_process(files, root));
-  return std::make_unique<Tree>(std::move(process));
+  return tree_of(std::move(process));
 }
 
 Result<std::unique_ptr<Group>> find_cgroup(const Files& files, std::string_view path) {

@@ -45,8 +45,9 @@ class Group {
   [[nodiscard]] virtual const Cgroup* cgroup() const { return nullptr; }
 };
 
-// Whoever was seen to descend from the root stays in, even when its parent ends and init adopts it. Errors: those of
-// find_process.
+// Whoever was seen to descend from the root stays in, even when its parent ends and init adopts it.
+std::unique_ptr<Group> tree_of(Process root);
+// The same of the process of this pid. Errors: those of find_process.
 Result<std::unique_ptr<Group>> find_tree(const Files& files, pid_t root);
 // Errors: those of Cgroup::find, and not_applicable when no process is in it.
 Result<std::unique_ptr<Group>> find_cgroup(const Files& files, std::string_view path);

@@ -185,4 +185,17 @@ bool is_alive(const Files& files, const ProcessId& id) {
   return stat && stat->start_ticks == id.start_ticks && (!ended(*stat) || stat->threads > 1);
 }
 
+bool has_had_children(const Files& files, const ProcessId& id) {
+  Result<ProcessStat> own = read_process_stat(files, id.pid);
+  if (!own || own->start_ticks != id.start_ticks) return false;
+  if (own->child_minor_faults > 0) return true; // no process starts without a page fault
+  Result<std::vector<std::string>> entries = files.list("/proc");
+  return entries && std::ranges::any_of(*entries, [&](const std::string& entry) {
+           std::optional<std::uint64_t> pid = parse_u64(entry);
+           if (!pid) return false;
+           Result<ProcessStat> stat = read_process_stat(files, static_cast<pid_t>(*pid));
+           return stat && stat->parent == id.pid;
+         });
+}
+
 } // namespace hotset

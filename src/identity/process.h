@@ -60,5 +60,7 @@ Result<Process> find_process(const Files& files, pid_t pid);
 Result<std::vector<Process>> find_processes(const Files& files, std::string_view name);
 // False once the process ended, became a zombie, or its pid was given to another.
 bool is_alive(const Files& files, const ProcessId& id);
+// True when it has a child now, or had one that it waited for. A zombie still knows of those.
+bool has_had_children(const Files& files, const ProcessId& id);
 
 } // namespace hotset

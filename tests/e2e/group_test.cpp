@@ -33,6 +33,13 @@ TEST(MeasureGroup, what_cannot_be_measured_is_refused_in_one_sentence) {
            {{"--tree", "1", "--cgroup", "/"}, 2, "more than one"},
            {{"--tree", "1", "--comm", "bash"}, 2, "more than one"},
            {{"--tree", "0"}, 2, "process id"},
+           {{"--tree"}, 2, "--tree names no process"},
+           {{"--tree", "--", "true"}, 2, "second one", "3601"},
+           {{"--tree", "1", "--", "true"}, 2, "more than one"},
+           {{"--tree", "--cgroup", "/", "--", "true"}, 2, "more than one"},
+           {{"--tree", "--comm", "bash", "--", "true"}, 2, "more than one"},
+           {{"--tree", "--snapshot", "--", "true"}, 2, "snapshot"},
+           {{"--tree", "--", "hotset-no-such-command"}, 3, "No such file"},
            {{"--tree", "4194399"}, 3, "no such process"},
            {{"--tree", "2"}, 9, "kernel thread"},
            {{"--cgroup", "/a/../b"}, 2, "'..'"},
@@ -98,6 +105,35 @@ TEST(MeasureGroup, memory_that_a_workloads_children_share_counts_once) {
     EXPECT_LT(record["rss_bytes"].get<double>(), added_up / 2);
     EXPECT_GE(record["group"]["shared_bytes"].get<double>(), 32 << 20);
   }
+}
+
+TEST(MeasureGroup, of_a_command_is_all_that_it_starts) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"300ms", "--tree"}, {"--tree", "300ms"}, {"--tree", "--relative", "300ms"}}) {
+    std::vector<std::string> arguments{"measure"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {"-n", "2", "--json", "--", "sh", "-c", "sleep 1000 & sleep 1000; :"});
+    RunResult run = run_hotset(arguments);
+    if (run.lacks_something()) GTEST_SKIP() << run.err;
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.err, "") << "nothing was left out";
+    const std::vector<json> records = run.json_lines();
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(records[1]["target"]["kind"], "tree");
+    EXPECT_EQ(records[1]["target"]["comm"], "sh");
+    EXPECT_EQ(records[1]["group"]["members"], 3);
+    EXPECT_EQ(records[1]["window"]["requested_s"], 0.3);
+    EXPECT_NE(::kill(records[1]["target"]["pid"].get<pid_t>(), 0), 0) << "it was left behind";
+  }
+}
+
+TEST(MeasureGroup, of_a_command_lasts_until_the_command_has_ended) {
+  RunResult run =
+      run_hotset({"measure", "50ms", "--interval", "50ms", "--tree", "--json", "--", "sh", "-c", "sleep 0.5; :"});
+  if (run.lacks_something()) GTEST_SKIP() << run.err;
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_GE(run.json_lines().size(), 2U);
+  EXPECT_THAT(run.err, HasSubstr("(sh) has ended after"));
 }
 
 TEST(MeasureGroup, that_has_left_ends_the_measurement_with_what_was_measured) {

@@ -146,6 +146,32 @@ TEST(Measure, command_that_ends_by_itself_ends_an_open_measurement_well) {
   EXPECT_THAT(run.err, HasSubstr("has ended"));
 }
 
+// A shell that has half of its memory in a child, as a compiler's driver has nearly all.
+std::vector<std::string> of_a_command_with_a_child(std::vector<std::string> options, std::string_view seconds) {
+  options.insert(options.end(), {"--", "sh", "-c", fmt::format("sleep {}; :", seconds)});
+  return options;
+}
+
+TEST(Measure, children_of_a_command_are_left_out_and_that_is_said) {
+  RunResult run = run_hotset(of_a_command_with_a_child({"measure", "100ms", "--json"}, "1000"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("(sh) were not counted; measure --tree -- CMD adds them up\n"));
+  run = run_hotset(of_a_command_with_a_child({"measure", "50ms", "--duration", "1h", "--json"}, "0.5"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("were not counted")) << "those that have ended, too";
+  run = run_hotset({"measure", "100ms", "--json", "--", "sleep", "1000"});
+  EXPECT_EQ(run.err, "") << "it had none";
+}
+
+TEST(Measure, command_that_ends_before_a_reading_has_a_remedy_that_fits) {
+  RunResult run = run_hotset(of_a_command_with_a_child({"measure", "1h"}, "0.1"));
+  EXPECT_EQ(run.exit_code, 8);
+  EXPECT_THAT(run.err, HasSubstr("after 0 of 1 reading; measure a shorter window, and with --tree -- CMD"));
+  run = run_hotset({"measure", "1h", "--", "sleep", "0.1"});
+  EXPECT_EQ(run.exit_code, 8);
+  EXPECT_THAT(run.err, HasSubstr("after 0 of 1 reading; measure a shorter window\n"));
+}
+
 TEST(Measure, command_does_not_outlive_a_hotset_that_is_killed) {
   RunningHotset hotset({"measure", "50ms", "--interval", "50ms", "--json", "--", "sleep", "1000"});
   ASSERT_TRUE(hotset.wait_for_output("\n"));

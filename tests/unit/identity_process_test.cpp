@@ -159,5 +159,22 @@ TEST(FindProcess, finds_this_test) {
   EXPECT_TRUE(is_alive(Files(), self.id));
 }
 
+TEST(HadChildren, are_those_that_it_has_and_those_that_it_waited_for) {
+  FakeTree tree;
+  auto add = [&](int pid, int parent, int child_faults, char state = 'S') {
+    tree.put(fmt::format("/proc/{}/stat", pid),
+             fmt::format("{} (x) {} {} 1 1 0 -1 0 10 {} 0 0 1 1 0 0 20 0 1 0 100 4096 25\n", pid, state, parent,
+                         child_faults));
+  };
+  add(7, 1, 0);
+  add(8, 1, 0);
+  add(9, 8, 0);
+  add(10, 1, 5, 'Z');
+  EXPECT_FALSE(has_had_children(tree.files(), {7, 100}));
+  EXPECT_TRUE(has_had_children(tree.files(), {8, 100}));
+  EXPECT_TRUE(has_had_children(tree.files(), {10, 100})) << "a zombie still tells";
+  EXPECT_FALSE(has_had_children(tree.files(), {10, 99})) << "another process";
+}
+
 } // namespace
 } // namespace hotset
