@@ -49,7 +49,7 @@ Result<Schedule> schedule_of(const Options& options, const ModelInfo& info, Nano
       .interval = {}, .window = from_seconds(info.window_median_s), .end = std::nullopt, .count = options.count};
   HOTSET_TRY(schedule.interval, parse_duration(options.interval));
   if (!options.window.empty()) {
-    HOTSET_TRY(schedule.window, parse_duration(options.window));
+    HOTSET_TRY(schedule.window, parse_window(options.window));
   }
   if (schedule.window > schedule.interval) schedule.interval = schedule.window;
   if (!options.duration.empty()) {
@@ -126,10 +126,13 @@ Result<int> estimate(const Options& options, const Tail& tail) {
   LiveEstimator estimator(std::move(model), target.process, schedule.window, observer.hook());
   std::uint64_t printed = 0;
   Result<> ended = show_estimates(observer, estimator, clock, schedule, options, printed);
+  if (target.child && printed > 0 && has_had_children(files, target.process.id))
+    spdlog::info("the children of {} are not in its estimates; --comm NAME follows one of them",
+                 describe(target.process));
   // A program that we started for as long as it runs has simply done its work.
   const bool endless = schedule.count == 0 && !schedule.end;
   if (!ended && ended.error().code == ErrorCode::gone && target.child && endless && printed > 0) {
-    spdlog::info("{} has ended after {} estimates", describe(target.process), printed);
+    spdlog::info("{} has ended after {}", describe(target.process), counted(printed, "estimate"));
     return 0;
   }
   HOTSET_CHECK(std::move(ended));

@@ -40,7 +40,7 @@ Result<RecordOptions> record_options(const Options& options) {
   record.overwrite = options.force;
   record.group = options.group;
   record.version = HOTSET_VERSION;
-  HOTSET_TRY(record.observer.interval, parse_duration(options.interval));
+  HOTSET_TRY(record.observer.interval, parse_window(options.interval));
   record.observer.hook = options.hook;
   record.observer.perf_buffer = options.perf_buffer;
   record.observer.min_value = options.min_value;
@@ -64,14 +64,30 @@ Result<RecordSummary> record_one(const TargetSpec& spec, const RecordOptions& op
   SystemClock clock;
   Progress progress(clock);
   HOTSET_TRY(Target target, resolve_target(files, spec));
-  return record(files, clock, target, options, [&](const RecordSummary& so_far, const Row& row) {
-    progress.show(fmt::format("{}{} samples, {:.0f} s; {} faults and {} referenced in the last window", what,
-                              so_far.rows, row.time_s, row.faults, human_bytes(row.label_bytes)));
-  });
+  Result<RecordSummary> summary =
+      record(files, clock, target, options, [&](const RecordSummary& so_far, const Row& row) {
+        progress.show(fmt::format("{}{}, {:.0f} s; {} faults and {} referenced in the last window", what,
+                                  counted(so_far.rows, "sample"), row.time_s, row.faults,
+                                  human_bytes(row.label_bytes)));
+      });
+  progress.clear();
+  if (summary && summary->rows > 0 && target.child && has_had_children(files, target.process.id))
+    spdlog::info("the children of {} are not in {}; --comm NAME records one of them", describe(target.process),
+                 printable(options.out));
+  return summary;
+}
+
+// Elsewhere "-" is the standard output; here it would be a file of that name.
+Result<> check_out(const std::string& out, std::string_view kind) {
+  if (out.empty()) return fail(ErrorCode::usage, "record", "", "no output is named", fmt::format("add --out {}", kind));
+  if (out == "-")
+    return fail(ErrorCode::usage, "record into", "'-'", "rows go to a file, and the summary to the standard output",
+                "name a file (/dev/stdout has the rows before the summary)");
+  return {};
 }
 
 Result<int> record_target(const Options& options, const Tail& tail) {
-  if (options.out.empty()) return fail(ErrorCode::usage, "record", "", "no output is named", "add --out FILE");
+  HOTSET_CHECK(check_out(options.out, "FILE"));
   HOTSET_TRY(TargetSpec spec, options.target.spec(tail));
   HOTSET_TRY(RecordOptions record, record_options(options));
   HOTSET_TRY(RecordSummary summary, record_one(spec, record, ""));
@@ -92,8 +108,7 @@ Result<int> record_suite(const Options& options, const Tail& tail) {
   if (!tail.empty() || !options.target.pid_text.empty() || !options.target.comm.empty())
     return fail(ErrorCode::usage, "record", "a suite", "a target is named, and a suite brings its own",
                 "leave out the target, or --suite");
-  if (options.out.empty())
-    return fail(ErrorCode::usage, "record", "a suite", "no directory is named", "add --out DIRECTORY");
+  HOTSET_CHECK(check_out(options.out, "DIRECTORY"));
   if (::mkdir(options.out.c_str(), 0755) != 0 && errno != EEXIST) {
     Error error = errno_error(errno, "make the directory", options.out);
     error.code = ErrorCode::output;

@@ -124,6 +124,13 @@ TEST_F(Estimate, of_a_command_for_as_long_as_it_runs_ends_with_it) {
   EXPECT_FALSE(run.json_lines().empty());
 }
 
+TEST_F(Estimate, of_a_command_says_that_its_children_are_left_out) {
+  RunResult run =
+      run_hotset({"estimate", "--model", model(), "--interval", "50ms", "--json", "--", "sh", "-c", "sleep 0.5; :"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("(sh) are not in its estimates; --comm NAME follows one of them\n"));
+}
+
 TEST_F(Estimate, interrupted_before_there_was_one_exits_with_the_signal) {
   RunningHotset run({"estimate", "--model", model(), "--interval", "1h", "--window", "1h", "--", "sleep", "60"});
   ASSERT_TRUE(run.wait_for_output("FAULTS")); // the heading

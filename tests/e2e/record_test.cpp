@@ -109,6 +109,38 @@ TEST_F(Record, of_a_process_that_ends_before_its_time_exits_8_and_keeps_its_rows
 TEST_F(Record, of_a_command_that_ends_at_once_is_an_error_of_its_own) {
   RunResult run = run_hotset({"record", "--out", scratch_ / "x.csv", "--", "true"});
   EXPECT_EQ(run.exit_code, 8) << run.err;
+  EXPECT_FALSE(Files().exists(scratch_ / "x.csv")) << "or a second run would need --force";
+}
+
+TEST_F(Record, interrupted_before_its_first_row_leaves_nothing_behind) {
+  RunningHotset recorder(
+      {"record", "--out", scratch_ / "n.csv", "--interval", "1h", "--", "sh", "-c", "echo on >&2; exec sleep 60"});
+  ASSERT_TRUE(recorder.wait_for_errors("on\n"));
+  while (!Files().exists(scratch_ / "n.csv")) { // it is made once the command is on its way
+  }
+  recorder.send(SIGINT);
+  RunResult run = recorder.finish();
+  if (run.exit_code == 0) return; // the window that was cut short has made a row
+  EXPECT_EQ(run.exit_code, 128 + SIGINT) << run.err;
+  EXPECT_FALSE(Files().exists(scratch_ / "n.csv"));
+}
+
+TEST_F(Record, of_a_command_says_that_its_children_are_left_out) {
+  RunResult run =
+      run_hotset({"record", "--out", scratch_ / "c.csv", "--interval", "20ms", "--", "sh", "-c", "sleep 0.3; :"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("(sh) are not in "));
+  EXPECT_THAT(run.err, HasSubstr("; --comm NAME records one of them\n"));
+  run = run_hotset({"record", "--out", scratch_ / "d.csv", "--interval", "20ms", "--", "sleep", "0.3"});
+  EXPECT_EQ(run.err, "") << "it had none";
+}
+
+TEST_F(Record, into_a_pipe_has_the_rows_before_the_summary) {
+  RunResult run =
+      run_hotset({"record", "--out", "/dev/stdout", "--samples", "2", "--interval", "10ms", "--", "sleep", "5"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, StartsWith("# hotset dataset"));
+  EXPECT_THAT(run.out, HasSubstr("/dev/stdout: 2 samples in"));
 }
 
 TEST_F(Record, does_not_overwrite_unless_forced) {
@@ -146,23 +178,22 @@ TEST_P(BadRecord, is_refused_in_one_sentence) {
   EXPECT_THAT(run.err, StartsWith("hotset: "));
   EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
   EXPECT_FALSE(Files().exists(scratch / "out.csv")) << "nothing is left behind";
+  EXPECT_FALSE(Files().exists("-")) << "nor here";
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BadRecord,
-                         testing::Values(BadCall{{"--out", "OUT"}, 2}, BadCall{{"1"}, 2},
-                                         BadCall{{"--out", "OUT", "999999999"}, 3},
-                                         BadCall{{"--out", "OUT", "--comm", "no-such-comm"}, 3},
-                                         BadCall{{"--out", "OUT", "--", "/no/such/program"}, 3},
-                                         BadCall{{"--out", "OUT", "--", "/etc/passwd"}, 4},
-                                         BadCall{{"--out", "OUT", "--interval", "0", "1"}, 2},
-                                         BadCall{{"--out", "OUT", "--duration", "nan", "1"}, 2},
-                                         BadCall{{"--out", "OUT", "--hook", "nonsense", "1"}, 2},
-                                         BadCall{{"--out", "OUT", "--suite", "nonsense"}, 2},
-                                         BadCall{{"--out", "OUT", "--suite", "demo", "--", "true"}, 2},
-                                         BadCall{{"--out", "/no/such/dir/suite", "--suite", "demo"}, 7},
-                                         BadCall{{"--out", "/no/such/dir/x.csv", "1"}, 7},
-                                         BadCall{{"--out", "OUT", "0"}, 2}, BadCall{{"--out", "OUT", "-1"}, 2},
-                                         BadCall{{"--out", "OUT", "12x"}, 2}));
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, BadRecord,
+    testing::Values(
+        BadCall{{"--out", "OUT"}, 2}, BadCall{{"1"}, 2}, BadCall{{"--out", "OUT", "999999999"}, 3},
+        BadCall{{"--out", "OUT", "--comm", "no-such-comm"}, 3}, BadCall{{"--out", "OUT", "--", "/no/such/program"}, 3},
+        BadCall{{"--out", "OUT", "--", "/etc/passwd"}, 4}, BadCall{{"--out", "OUT", "--interval", "0", "1"}, 2},
+        BadCall{{"--out", "OUT", "--duration", "nan", "1"}, 2}, BadCall{{"--out", "OUT", "--hook", "nonsense", "1"}, 2},
+        BadCall{{"--out", "OUT", "--suite", "nonsense"}, 2},
+        BadCall{{"--out", "OUT", "--suite", "demo", "--", "true"}, 2},
+        BadCall{{"--out", "/no/such/dir/suite", "--suite", "demo"}, 7},
+        BadCall{{"--out", "/no/such/dir/x.csv", "1"}, 7}, BadCall{{"--out", "-", "1"}, 2},
+        BadCall{{"--out", "-", "--suite", "demo"}, 2}, BadCall{{"--out", "OUT", "--interval", "25h", "1"}, 2},
+        BadCall{{"--out", "OUT", "0"}, 2}, BadCall{{"--out", "OUT", "-1"}, 2}, BadCall{{"--out", "OUT", "12x"}, 2}));
 
 } // namespace
 } // namespace hotset
