@@ -23,7 +23,9 @@ std::string seconds_or_unknown(const std::optional<double>& seconds) {
 
 std::string interval(const Estimate& e) {
   if (!e.wss) return std::string(kUnknown);
-  if (e.wss->low_bytes == e.wss->high_bytes) return "exact";
+  // Bounds that meet but need not hold are no exact answer: the reference method's meet where all that is resident is
+  // referenced.
+  if (e.wss->low_bytes == e.wss->high_bytes && e.wss->confidence == 1.0) return "exact";
   return fmt::format("{} – {}", human_bytes(e.wss->low_bytes), human_bytes(e.wss->high_bytes));
 }
 
@@ -52,9 +54,9 @@ constexpr std::array kColumns{
     Column{"FAULTS", 12, 0, Shown::with_faults,
            [](const Estimate& e) { return e.faults ? fmt::format("{}", e.faults->count) : std::string(kUnknown); }},
     Column{"RSS", 9, 0, Shown::always, [](const Estimate& e) { return bytes_or_unknown(e.rss_bytes); }},
-    Column{"PSS", 9, 1, Shown::without_faults, [](const Estimate& e) { return bytes_or_unknown(e.pss_bytes); }},
-    Column{"SWAP", 9, 2, Shown::without_faults, [](const Estimate& e) { return bytes_or_unknown(e.swap_bytes); }},
-    Column{"CPU", 9, 4, Shown::always, [](const Estimate& e) { return seconds_or_unknown(e.cost.cpu_s); }},
+    Column{"PSS", 9, 2, Shown::without_faults, [](const Estimate& e) { return bytes_or_unknown(e.pss_bytes); }},
+    Column{"SWAP", 9, 4, Shown::without_faults, [](const Estimate& e) { return bytes_or_unknown(e.swap_bytes); }},
+    Column{"CPU", 9, 1, Shown::always, [](const Estimate& e) { return seconds_or_unknown(e.cost.cpu_s); }},
     Column{"STALL", 9, 5, Shown::always, [](const Estimate& e) { return seconds_or_unknown(e.cost.target_stall_s); }},
 };
 

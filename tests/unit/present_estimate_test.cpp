@@ -96,6 +96,16 @@ TEST(EstimateTable, has_not_changed) {
   expect_golden("estimate_faults.txt", table(Style(false), true));
 }
 
+TEST(EstimateTable, says_exact_only_of_bounds_that_always_hold) {
+  Estimate met = examples()[1]; // its bounds meet
+  for (std::optional<double> confidence : {std::optional<double>(), std::optional(0.95)}) {
+    met.wss->confidence = confidence;
+    EXPECT_THAT(EstimateTable(Style(false), false).row(met), ::testing::HasSubstr("3.00 TiB – 3.00 TiB"));
+  }
+  met.wss->confidence = 1.0;
+  EXPECT_THAT(EstimateTable(Style(false), false).row(met), ::testing::HasSubstr("exact"));
+}
+
 TEST(EstimateTable, is_styled_only_where_colours_are_on) {
   EXPECT_THAT(table(Style(false), false), ::testing::Not(::testing::HasSubstr("\x1b")));
   EXPECT_THAT(table(Style(true), false), ::testing::HasSubstr("\x1b"));
