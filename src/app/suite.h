@@ -36,7 +36,8 @@ struct SuiteEntry {
 
 std::vector<SuiteEntry> suite_entries(const std::string& program);
 
-// How long recording all of a suite takes, start-up of the workloads left out.
-Nanoseconds longest_time(const Suite& suite);
+// About how long recording all of a suite takes: its windows, and what was measured to come on top, which is the label
+// of each sample and the start of each workload. A slow machine takes longer.
+Nanoseconds usual_time(const Suite& suite);
 
 } // namespace hotset

@@ -117,8 +117,8 @@ Result<int> record_suite(const Options& options, const Tail& tail) {
 
   std::vector<SuiteEntry> entries = suite_entries("/proc/self/exe");
   if (!options.json)
-    spdlog::info("suite {}: {} data sets of {} samples, at most {}", suite->name, entries.size(), suite->samples,
-                 human_duration(longest_time(*suite)));
+    spdlog::info("suite {}: {} data sets of {} samples, about {:.1f} min", suite->name, entries.size(), suite->samples,
+                 to_seconds(usual_time(*suite)) / 60);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const SuiteEntry& entry = entries[i];
     RecordOptions record;
