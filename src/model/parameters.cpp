@@ -19,10 +19,10 @@ constexpr std::array kTable{
     Parameter{"subsample", "bagging_fraction", &Parameters::subsample, 0.5, 1, false, false},
 };
 
-// Without a bagging frequency LightGBM ignores the subsample. The row-wise histogram is named because LightGBM would
+// The row-wise histogram is named because LightGBM would
 // otherwise time both and take the faster, which no seed governs.
 constexpr std::string_view kFixed =
-    "objective=regression bagging_freq=1 deterministic=true force_row_wise=true feature_pre_filter=false";
+    "objective=regression deterministic=true force_row_wise=true feature_pre_filter=false";
 
 } // namespace
 
@@ -34,7 +34,7 @@ std::string lightgbm_text(const Parameters& parameters) {
   std::string text;
   for (const Parameter& parameter : kTable)
     text += fmt::format("{}={} ", parameter.lightgbm, parameters.*parameter.field);
-  return fmt::format("{}seed={} {}", text, parameters.seed & 0x7FFFFFFF, kFixed);
+  return fmt::format("{}bagging_freq={} seed={} {}", text, kBaggingFrequency, parameters.seed & 0x7FFFFFFF, kFixed);
 }
 
 Parameters draw_parameters(const Parameters& from, std::mt19937_64& random) {

@@ -23,6 +23,9 @@ struct Parameters {
   std::uint64_t seed = 1; // random_state: feature and row sampling, and every split
 };
 
+// Without it LightGBM ignores the subsample. The publication does not name it.
+inline constexpr int kBaggingFrequency = 1;
+
 // One hyper-parameter: its published name, LightGBM's name, and where --tune looks.
 struct Parameter {
   std::string_view name;

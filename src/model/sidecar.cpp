@@ -97,6 +97,7 @@ void read_parameters(const Json& json, Parameters& parameters) {
     if (value <= 0 || value > kLargest) throw Malformed(fmt::format("its \"{}\" is out of range", parameter.name));
     parameters.*parameter.field = value;
   }
+  json["bagging_freq"] = kBaggingFrequency;
   parameters.seed = get<std::uint64_t>(object, "random_state");
 }
 

@@ -10,6 +10,7 @@ Json parameters_json(const Parameters& parameters) {
   Json json = Json::object();
   for (const Parameter& parameter : parameter_table())
     json[std::string(parameter.name)] = parameters.*parameter.field;
+  json["bagging_freq"] = kBaggingFrequency;
   json["random_state"] = parameters.seed;
   return json;
 }

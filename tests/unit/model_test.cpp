@@ -130,6 +130,10 @@ TEST_F(SavedModel, of_a_later_schema_is_refused_by_name) {
   EXPECT_THAT(refusal(), HasSubstr("its schema is hotset.model/9, and this program reads hotset.model/1"));
 }
 
+TEST_F(SavedModel, says_how_often_rows_were_drawn_anew) {
+  EXPECT_THAT(slurp(sidecar_path(path_)), HasSubstr("\"bagging_freq\": 1"));
+}
+
 TEST_F(SavedModel, of_other_features_is_refused) {
   edit_sidecar("\"dt_s\"", "\"mood\"");
   EXPECT_THAT(refusal(), HasSubstr("'mood': this program does not have it"));
