@@ -165,9 +165,13 @@ Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method&
 }
 
 void SelftestSummary::add(const SelftestResult& result) {
-  if (result.windows == 0 || result.cell.huge) return; // a huge page counts whole: an upper bound, and no error
+  if (result.windows == 0) return;
   auto tally = std::ranges::find(tallies_, result.method, &Tally::method);
   if (tally == tallies_.end()) tally = tallies_.insert(tally, {result.method, {}, {}});
+  if (result.cell.huge) { // a huge page counts whole: an upper bound, and no error
+    tally->huge_windows += result.windows;
+    return;
+  }
   tally->of_rss.push_back(result.error_of_rss);
   if (result.cell.hot == kSmallShare) tally->of_wss.push_back(result.error_of_wss);
   tally->covered += result.covered;
@@ -177,10 +181,15 @@ void SelftestSummary::add(const SelftestResult& result) {
 std::vector<std::string> SelftestSummary::lines() const {
   std::vector<std::string> lines;
   for (const Tally& tally : tallies_) {
+    if (tally.of_rss.empty()) continue;
+    const std::string huge =
+        tally.huge_windows == 0
+            ? ""
+            : fmt::format("; {} more of huge pages are left out, which count whole", tally.huge_windows);
     std::string of_wss =
         tally.of_wss.empty() ? "" : fmt::format(", {:.2f} % of the WSS where 1 % is hot", median(tally.of_wss) * 100);
-    lines.push_back(fmt::format("{}: median error {:.3f} % of the RSS{}; the truth was within in {} of {} windows",
-                                tally.method, median(tally.of_rss) * 100, of_wss, tally.covered, tally.windows));
+    lines.push_back(fmt::format("{}: median error {:.3f} % of the RSS{}; the truth was within in {} of {} windows{}",
+                                tally.method, median(tally.of_rss) * 100, of_wss, tally.covered, tally.windows, huge));
   }
   return lines;
 }

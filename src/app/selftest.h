@@ -24,7 +24,7 @@ struct SelftestCell {
   bool scattered = false, shared = false, huge = false;
 };
 
-// The whole matrix, or the part of it that is done in two minutes.
+// The whole matrix, or the part of it that is done in a minute.
 std::vector<SelftestCell> selftest_cells(bool full);
 
 enum class Verdict { pass, fail, unjudged, skipped };
@@ -46,7 +46,8 @@ struct SelftestResult {
 // method that does not work here is a result (skipped).
 Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method& method, Clock& clock);
 
-// Each method over all its cells of 4 KiB pages: how far off it was, and how often its interval held the truth.
+// Each method over all its cells of 4 KiB pages: how far off it was, and how often its interval held the truth. Of
+// cells of huge pages it only says how many windows it leaves out.
 class SelftestSummary {
  public:
   void add(const SelftestResult& result);
@@ -58,6 +59,7 @@ class SelftestSummary {
     std::string_view method;
     std::vector<double> of_rss, of_wss; // medians of cells; of_wss: of those of 1 % hot
     int covered = 0, windows = 0;
+    int huge_windows = 0; // in none of the others
   };
   std::vector<Tally> tallies_;
 };

@@ -104,7 +104,7 @@ struct SelftestOptions {
 
 Action declare_selftest(CLI::App& app, const Tail& /*tail*/) {
   auto options = std::make_shared<SelftestOptions>();
-  app.add_flag("--full", options->full, "The whole matrix (an hour) instead of two minutes");
+  app.add_flag("--full", options->full, "The whole matrix (an hour) instead of a minute");
   app.add_flag("--json", options->json, "One object a cell and method (docs/schemas.md)");
   return [options] { return selftest(options->full, options->json); };
 }
