@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time, in one clock domain: CLOCK_BOOTTIME, which goes on during suspend and is what the BPF programs stamp with
-// (bpf_ktime_get_boot_ns). Wall-clock time is read only to be shown.
+// (bpf_ktime_get_boot_ns). Rolling windows have a clock of their own (window/clock.h). Wall-clock time is read only to
+// be shown.
 #pragma once
 
 #include <chrono>
