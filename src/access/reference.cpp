@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kSmapsBytes = std::size_t{1} << 30; // 600,000 mappings with all their lines
 
 std::unexpected<Error> has_ended(std::string_view operation, const std::string& object) {
-  return fail(ErrorCode::gone, std::string(operation), object, "the process has ended");
+  return fail(ErrorCode::gone, std::string(operation), object, "the process has ended",
+              "choose a shorter window, or a process that lives longer");
 }
 
 } // namespace

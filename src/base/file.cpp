@@ -24,9 +24,12 @@ constexpr mode_t kReadableByAll = 0644;
 Result<Fd> open_path(const std::string& path, int flags, std::string operation) {
   int fd = ::open(path.c_str(), flags | O_CLOEXEC, kReadableByAll);
   if (fd < 0) {
-    Error error = errno_error(errno, std::move(operation), path);
+    const int cause = errno;
+    Error error = errno_error(cause, std::move(operation), path);
     // Whoever asked for an output wants to know that it can't be written, whatever the reason is.
-    if ((flags & O_ACCMODE) != O_RDONLY && error.code != ErrorCode::permission) error.code = ErrorCode::output;
+    const bool writing = (flags & O_ACCMODE) != O_RDONLY;
+    if (writing && error.code != ErrorCode::permission) error.code = ErrorCode::output;
+    if (writing && (cause == ENOENT || cause == ENOTDIR)) error.remedy = "make its directory first, or choose another";
     return fail(std::move(error));
   }
   return Fd(fd);
@@ -134,9 +137,13 @@ Result<> replace_file(const std::string& path, std::string_view text) {
     return write_all(device.get(), text, path);
   }
   std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  HOTSET_TRY(Fd fd, open_write(temporary));
-  Result<> written = write_all(fd.get(), text, path);
-  if (written && ::fsync(fd.get()) != 0) written = fail(errno_error(errno, "write", path));
+  Result<Fd> fd = open_write(temporary);
+  if (!fd) {
+    fd.error().object = path; // the name that was asked for; nobody knows the other
+    return fail(std::move(fd).error());
+  }
+  Result<> written = write_all(fd->get(), text, path);
+  if (written && ::fsync(fd->get()) != 0) written = fail(errno_error(errno, "write", path));
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = fail(errno_error(errno, "replace", path));
   if (!written) ::unlink(temporary.c_str());
   return written;

@@ -112,6 +112,7 @@ Result<int> record_suite(const Options& options, const Tail& tail) {
   if (::mkdir(options.out.c_str(), 0755) != 0 && errno != EEXIST) {
     Error error = errno_error(errno, "make the directory", options.out);
     error.code = ErrorCode::output;
+    if (error.remedy.empty()) error.remedy = "make the directories above it first, or choose another place";
     return fail(std::move(error));
   }
 

@@ -58,15 +58,15 @@ class Members {
   std::string& cause_;
 };
 
-std::string schema_complaint(const Json& json) {
+HeaderComplaint schema_complaint(const Json& json) {
   auto schema = json.find("schema");
-  if (schema == json.end() || !schema->is_string()) return "its header names no schema";
+  if (schema == json.end() || !schema->is_string()) return {"its header names no schema"};
   const auto name = schema->get<std::string>();
   if (name == kDatasetSchema) return {};
   if (name.starts_with("hotset.dataset/"))
-    return fmt::format("its schema is {}, and this program reads {}; use the hotset that wrote it", printable(name),
-                       kDatasetSchema);
-  return fmt::format("its schema is {}, which is not a data set's", printable(name));
+    return {fmt::format("its schema is {}, and this program reads {}", printable(name), kDatasetSchema),
+            "use the hotset that wrote it"};
+  return {fmt::format("its schema is {}, which is not a data set's", printable(name))};
 }
 
 } // namespace
@@ -93,10 +93,11 @@ std::string header_json(const DatasetHeader& header) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::expected<DatasetHeader, std::string> parse_header_json(std::string_view line) {
+std::expected<DatasetHeader, HeaderComplaint> parse_header_json(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object()) return std::unexpected("its header is not a JSON object");
-  std::string cause = schema_complaint(json);
+  if (!json.is_object()) return std::unexpected(HeaderComplaint{"its header is not a JSON object"});
+  HeaderComplaint complaint = schema_complaint(json);
+  std::string& cause = complaint.cause;
   DatasetHeader header;
   Members members(json, cause);
   members.text("host", header.host);
@@ -117,7 +118,7 @@ std::expected<DatasetHeader, std::string> parse_header_json(std::string_view lin
     of_target.whole("start_ticks", header.start_ticks);
   }
   if (cause.empty() && header.label.empty()) cause = "its header does not name the method of the labels";
-  if (!cause.empty()) return std::unexpected(std::move(cause));
+  if (!cause.empty()) return std::unexpected(std::move(complaint));
   return header;
 }
 

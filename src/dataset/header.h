@@ -11,7 +11,13 @@
 namespace hotset {
 
 std::string header_json(const DatasetHeader& header);
-// The cause as text when the line is not a header that this program reads.
-std::expected<DatasetHeader, std::string> parse_header_json(std::string_view line);
+
+// Why a text is no header that this program reads, and what helps.
+struct HeaderComplaint {
+  std::string cause;
+  std::string_view remedy = "give a file that hotset record wrote";
+};
+
+std::expected<DatasetHeader, HeaderComplaint> parse_header_json(std::string_view line);
 
 } // namespace hotset

@@ -86,18 +86,25 @@ std::string column_line() {
   return line;
 }
 
-std::string read_header(Lines& lines, DatasetHeader& header) {
+std::expected<DatasetHeader, HeaderComplaint> read_header(Lines& lines) {
+  auto wrong = [](std::string cause) { return std::unexpected(HeaderComplaint{std::move(cause)}); };
   const std::optional<std::string_view> first = lines.next();
-  if (first != kFirstLine) return fmt::format("its first line is not \"{}\"", kFirstLine);
+  if (first != kFirstLine) return wrong(fmt::format("its first line is not \"{}\"", kFirstLine));
   const std::optional<std::string_view> json = lines.next();
-  if (!json || !json->starts_with("# ")) return "its header is missing";
-  std::expected<DatasetHeader, std::string> parsed = parse_header_json(json->substr(2));
-  if (!parsed) return parsed.error();
-  header = *std::move(parsed);
+  if (!json || !json->starts_with("# ")) return wrong("its header is missing");
+  std::expected<DatasetHeader, HeaderComplaint> header = parse_header_json(json->substr(2));
+  if (!header) return header;
   const std::optional<std::string_view> names = lines.next();
-  if (!names) return "it ends before its columns are named";
-  if (*names != column_line()) return fmt::format("its columns are not {}", column_line());
-  return {};
+  if (!names) return wrong("it ends before its columns are named");
+  if (*names != column_line()) return wrong(fmt::format("its columns are not {}", column_line()));
+  return header;
+}
+
+// What a file could not be read for, as the data set that it should have been.
+std::unexpected<Error> unread(Error error) {
+  error.operation = "read the data set";
+  if (error.remedy.empty()) error.remedy = "give a file that hotset record wrote";
+  return fail(std::move(error));
 }
 
 } // namespace
@@ -111,10 +118,10 @@ Result<Dataset> parse_dataset(std::string_view text, std::string path) {
     return fail(ErrorCode::bad_data, "read the data set", path, std::move(cause), std::string(remedy));
   };
   if (text.empty()) return wrong("it is empty", "record it again with hotset record");
-  Dataset dataset{.path = path, .header = {}, .rows = {}, .truncated = false};
   Lines lines(text);
-  if (std::string cause = read_header(lines, dataset.header); !cause.empty())
-    return wrong(std::move(cause), "give a file that hotset record wrote");
+  std::expected<DatasetHeader, HeaderComplaint> header = read_header(lines);
+  if (!header) return wrong(std::move(header.error().cause), header.error().remedy);
+  Dataset dataset{.path = path, .header = *std::move(header), .rows = {}, .truncated = false};
   double time_s = 0;
   while (std::optional<std::string_view> line = lines.next()) {
     Row row;
@@ -132,9 +139,9 @@ Result<Dataset> parse_dataset(std::string_view text, std::string path) {
 
 Result<Dataset> load_dataset(const std::string& path) {
   Result<Fd> fd = open_read(path);
-  if (!fd) return fail(within("read the data set", path, fd.error()));
+  if (!fd) return unread(std::move(fd).error());
   Result<std::string> text = read_all(fd->get(), path, kLargestFile);
-  if (!text) return fail(within("read the data set", path, text.error()));
+  if (!text) return unread(std::move(text).error());
   return parse_dataset(*text, path);
 }
 

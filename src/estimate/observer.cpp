@@ -121,7 +121,8 @@ Result<std::uint64_t> Observer::resident_bytes() const {
 }
 
 Error Observer::gone() const {
-  return {ErrorCode::gone, "go on observing", "process " + describe(process_), "it has ended", ""};
+  return {ErrorCode::gone, "go on observing", "process " + describe(process_), "it has ended",
+          "choose a shorter window, or a process that lives longer"};
 }
 
 } // namespace hotset

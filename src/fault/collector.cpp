@@ -36,6 +36,8 @@ Error no_hook_works(const std::vector<HookRefusal>& refusals) {
     if (error.cause.find(refusal.error.cause) != std::string::npos) continue;
     error.cause += fmt::format("{}{}: {}", error.cause.empty() ? "" : ", ", refusal.hook->name, refusal.error.cause);
   }
+  if (error.remedy.empty())
+    error.remedy = "use another hook: hotset doctor says which work here, and what helps the others";
   return error;
 }
 

@@ -22,7 +22,11 @@ Result<std::string> read_part(const std::string& path, const std::string& part, 
   Result<Fd> fd = open_read(part);
   Result<std::string> text = fd ? read_all(fd->get(), part, kLargestModel) : Result<std::string>(fail(fd.error()));
   if (text) return text;
-  Error error = within(kOperation, path, text.error());
+  Error error = std::move(text).error();
+  if (part == path)
+    error.operation = kOperation; // of the same file: said once
+  else
+    error = within(kOperation, path, std::move(error));
   if (error.remedy.empty()) error.remedy = remedy;
   return fail(std::move(error));
 }

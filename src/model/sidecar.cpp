@@ -20,6 +20,18 @@ struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+Json parse_object(std::string_view text) {
+  try {
+    Json json = Json::parse(text);
+    if (json.is_object()) return json;
+  } catch (const Json::out_of_range&) {
+    throw Malformed("one of its numbers is beyond what a double holds");
+  } catch (const Json::parse_error&) {
+    // said below
+  }
+  throw Malformed("it is not a JSON object");
+}
+
 const Json& member(const Json& object, const char* name) {
   auto found = object.is_object() ? object.find(name) : object.end();
   if (found == object.end()) throw Malformed(fmt::format("it has no \"{}\"", name));
@@ -85,6 +97,7 @@ Json parameters_json(const Parameters& parameters) {
   Json json = Json::object();
   for (const Parameter& parameter : parameter_table())
     json[std::string(parameter.name)] = parameters.*parameter.field;
+  json["bagging_freq"] = kBaggingFrequency;
   json["random_state"] = parameters.seed;
   return json;
 }
@@ -97,7 +110,6 @@ void read_parameters(const Json& json, Parameters& parameters) {
     if (value <= 0 || value > kLargest) throw Malformed(fmt::format("its \"{}\" is out of range", parameter.name));
     parameters.*parameter.field = value;
   }
-  json["bagging_freq"] = kBaggingFrequency;
   parameters.seed = get<std::uint64_t>(object, "random_state");
 }
 
@@ -175,9 +187,8 @@ std::string sidecar_json(const ModelInfo& info, const std::string& model_hash) {
 }
 
 std::expected<Sidecar, std::string> parse_sidecar(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return std::unexpected("it is not a JSON object");
   try {
+    const Json json = parse_object(text);
     check_schema(json);
     return Sidecar{.info = read_info(json), .model_hash = get<std::string>(json, "model_hash")};
   } catch (const Malformed& malformed) {

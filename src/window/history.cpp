@@ -14,18 +14,22 @@ std::unexpected<Error> unreadable(std::string cause, std::string remedy = {}) {
   return fail(ErrorCode::bad_data, "read", "the rolling window", std::move(cause), std::move(remedy));
 }
 
+constexpr const char* kAnotherMap = "choose another map: hotset window --list shows those that hold windows";
+
 Result<> check(const window_header& header, const WindowImage& image, std::size_t cpu) {
   if (header.magic == 0)
     return unreadable(fmt::format("it has not been started on CPU {}", cpu),
                       "the program that loads it has to start it before it attaches (bpf/window.bpf.h)");
-  if (header.magic != WINDOW_MAGIC) return unreadable("its value does not begin with the header of one");
+  if (header.magic != WINDOW_MAGIC) return unreadable("its value does not begin with the header of one", kAnotherMap);
   if (header.version != WINDOW_VERSION)
     return unreadable(
-        fmt::format("it is of version {}, and this program reads version {}", header.version, WINDOW_VERSION));
+        fmt::format("it is of version {}, and this program reads version {}", header.version, WINDOW_VERSION),
+        "build the program that loads it and hotset with the same bpf/window.h");
   bool known_clock = header.clock == WINDOW_JIFFIES || header.clock == WINDOW_BOOTTIME;
   if (header.layout != image.layout || header.counters != image.counters || header.slots != WINDOW_SLOTS ||
       !known_clock || header.ticks_per_s == 0 || header.tick_ns == 0)
-    return unreadable(fmt::format("its header on CPU {} is not that of a window of {} counters", cpu, image.counters));
+    return unreadable(fmt::format("its header on CPU {} is not that of a window of {} counters", cpu, image.counters),
+                      kAnotherMap);
   return {};
 }
 

@@ -84,8 +84,15 @@ TEST(WriteAll, to_a_full_disk_is_an_output_error) {
   EXPECT_EQ(write_all(full->get(), "x", "f").error().code, ErrorCode::output);
 }
 
-TEST(OpenWrite, where_nothing_can_be_written_is_an_output_error) {
-  EXPECT_EQ(open_write("/nonexistent/dir/file").error().code, ErrorCode::output);
+TEST(OpenWrite, where_nothing_can_be_written_is_an_output_error_with_a_remedy) {
+  const Error error = open_write("/nonexistent/dir/file").error();
+  EXPECT_EQ(error.code, ErrorCode::output);
+  EXPECT_THAT(error.remedy, testing::HasSubstr("directory"));
+}
+
+TEST(ReplaceFile, that_cannot_be_written_is_told_by_the_name_that_was_asked_for) {
+  EXPECT_EQ(to_sentence(replace_file("/nonexistent/model", "text").error()),
+            "cannot write /nonexistent/model: No such file or directory; make its directory first, or choose another");
 }
 
 } // namespace

@@ -88,6 +88,7 @@ TEST(Dataset, of_a_later_schema_is_refused_by_name) {
   std::string text = sample_text();
   text.replace(text.find("hotset.dataset/1"), 16, "hotset.dataset/7");
   EXPECT_THAT(complaint_about(text), HasSubstr("its schema is hotset.dataset/7, and this program reads"));
+  EXPECT_THAT(complaint_about(text), testing::EndsWith("; use the hotset that wrote it"));
 }
 
 TEST(Dataset, that_is_another_kind_of_file_is_refused) {

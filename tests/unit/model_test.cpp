@@ -130,6 +130,11 @@ TEST_F(SavedModel, of_a_later_schema_is_refused_by_name) {
   EXPECT_THAT(refusal(), HasSubstr("its schema is hotset.model/9, and this program reads hotset.model/1"));
 }
 
+TEST_F(SavedModel, with_a_number_beyond_a_double_is_refused_for_that) {
+  edit_sidecar("\"horizon\": 0", "\"horizon\": 1e999");
+  EXPECT_THAT(refusal(), HasSubstr("one of its numbers is beyond what a double holds"));
+}
+
 TEST_F(SavedModel, says_how_often_rows_were_drawn_anew) {
   EXPECT_THAT(slurp(sidecar_path(path_)), HasSubstr("\"bagging_freq\": 1"));
 }

@@ -131,7 +131,11 @@ TEST_P(WindowIn, of_another_version_or_shape_is_refused) {
     SimulatedWindow other = window;
     auto* header = reinterpret_cast<window_header*>(other.head(0));
     change(*header);
-    return !WindowHistory::from(other.image());
+    Result<WindowHistory> history = WindowHistory::from(other.image());
+    if (!history) {
+      EXPECT_NE(history.error().remedy, "") << to_sentence(history.error());
+    }
+    return !history;
   };
   EXPECT_TRUE(refused([](window_header& header) { header.magic = 1; }));
   EXPECT_TRUE(refused([](window_header& header) { header.version = 2; }));
