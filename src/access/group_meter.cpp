@@ -55,6 +55,7 @@ Result<std::size_t> GroupMeter::look_up(const Files& files, bool window_runs) {
   if (!window_runs) born_after_ = now;
   attendance_.hidden = roll.hidden;
   attendance_.ourselves = roll.ourselves;
+  attendance_.may_hide = roll.may_hide;
   attendance_.left_out = attendance_.left_out_pages = 0;
   if (roll.members.size() > most_) {
     std::ranges::sort(roll.members, std::ranges::greater(), &Member::rss_pages);

@@ -40,6 +40,7 @@ struct Attendance {
   std::uint64_t hidden = 0;         // in other PID namespaces
   std::uint64_t child_faults = 0;   // page faults of processes that began and ended unseen
   bool ourselves = false;           // hotset was in it, and left out
+  bool may_hide = false;            // Roll::may_hide
 };
 
 struct GroupReading {

@@ -35,6 +35,7 @@ void catch_interrupts() {
   ::sigaction(SIGTERM, &action, nullptr);
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
+  ::sigaction(SIGXFSZ, &action, nullptr); // the write says so (EFBIG)
 }
 
 bool interrupt_requested() {

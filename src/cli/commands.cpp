@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/interrupt.h"
+#include "base/limits.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "present/output.h"
@@ -144,6 +145,7 @@ int run(int argc, char** argv) {
     return answer(app, error);
   }
 
+  if (Result<> files = provide_open_files(); !files) return report(files.error());
   Result<int> code = action();
   return code ? *code : report(code.error());
 }

@@ -130,6 +130,10 @@ class GroupAccessMeter final : public Meter {
     if (who.hidden > 0)
       flag("members_hidden",
            fmt::format("{} processes belong to other PID namespaces and can't be seen from here", who.hidden));
+    if (who.may_hide)
+      flag("members_hidden",
+           "cgroup v1 does not list processes of other PID namespaces: what they use, if there are any, "
+           "is not in these numbers; run hotset in the host's PID namespace");
     if (who.same_memory > 0)
       flag("members_same_memory", fmt::format("{} processes share all their memory with another one", who.same_memory));
     if (who.ourselves) flag("hotset_left_out", "hotset runs in the group itself, and is left out");

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "fault/program.h"
 #include "faultkinds.skel.h"
+#include "identity/process.h"
 #include "kernel/bpf_map.h"
 #include "kernel/loader.h"
 #include "kernel/pins.h"

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fault/program.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "base/units.h"
 #include "fault.skel.h"
+#include "identity/process.h"
 #include "kernel/time_namespace.h"
 
 namespace hotset {
 namespace {
 
 constexpr std::string_view kName = "the fault program";
-// PROC_PID_INIT_INO of the kernel's proc_ns.h, the same on every kernel.
-constexpr ino_t kInitialPidNamespace = 0xEFFFFFFC;
 
 bool has_ring_buffer() {
   LibbpfLog quiet;
@@ -103,12 +100,6 @@ CommFilter comm_filter(std::string_view comm) {
   std::copy_n(comm.begin(), length, filter.wanted.begin());
   std::fill_n(filter.mask.begin(), length + 1, '\xff');
   return filter;
-}
-
-std::uint32_t nested_pid_namespace() {
-  struct stat own{};
-  if (::stat("/proc/self/ns/pid", &own) != 0 || own.st_ino == kInitialPidNamespace) return 0;
-  return static_cast<std::uint32_t>(own.st_ino);
 }
 
 } // namespace hotset

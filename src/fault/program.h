@@ -52,7 +52,4 @@ struct CommFilter {
 };
 CommFilter comm_filter(std::string_view comm);
 
-// The inode of our PID namespace, 0 when it is the initial one, in which the kernel's own numbers are right.
-std::uint32_t nested_pid_namespace();
-
 } // namespace hotset

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "fault/program.h"
 #include "guard.skel.h"
+#include "identity/process.h"
 #include "kernel/object_info.h"
 #include "kernel/time_namespace.h"
 

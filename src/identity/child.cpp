@@ -84,7 +84,7 @@ Result<Pipe> make_pipe() {
 
 // Our handlers and ignored signals are not the program's.
 void default_signals() {
-  for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD})
+  for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGHUP, SIGCHLD})
     ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);

@@ -81,6 +81,7 @@ class CgroupMembers final : public Group {
   Result<Roll> look_up(const Files& files) override {
     HOTSET_TRY(std::vector<pid_t> pids, cgroup_.processes(files));
     Roll roll;
+    roll.may_hide = cgroup_.version() == 1 && nested_pid_namespace() != 0;
     for (pid_t pid : pids) {
       roll.hidden += pid == 0;
       roll.ourselves = roll.ourselves || pid == ::getpid();
@@ -110,15 +111,17 @@ Result<std::unique_ptr<Group>> find_tree(const Files& files, pid_t root) {
 }
 
 Result<std::unique_ptr<Group>> find_cgroup(const Files& files, std::string_view path) {
+  HOTSET_CHECK(check_proc(files));
   HOTSET_TRY(Cgroup cgroup, Cgroup::find(files, path));
   auto group = std::make_unique<CgroupMembers>(std::move(cgroup));
   HOTSET_TRY(Roll roll, group->look_up(files));
   if (roll.members.empty())
     return fail(ErrorCode::not_applicable, "measure", group->describe(),
                 roll.hidden > 0  ? "its processes are in a PID namespace that is hidden from here"
+                : roll.may_hide  ? "no process of this PID namespace is in it or below, and of others nothing is told"
                 : roll.ourselves ? "hotset itself is the only process in it"
                                  : "there is nothing to measure: no process is in it or below",
-                roll.hidden > 0 ? "run hotset in the host's PID namespace" : "");
+                roll.hidden > 0 || roll.may_hide ? "run hotset in the host's PID namespace" : "");
   return group;
 }
 

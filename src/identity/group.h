@@ -30,6 +30,7 @@ struct Roll {
   std::vector<Member> members; // ascending by pid
   std::uint64_t hidden = 0;    // processes of other PID namespaces, which have no pid here
   bool ourselves = false;      // we are in it, and left out
+  bool may_hide = false; // cgroup v1 does not list processes of other PID namespaces, and ours is not the initial one
 };
 
 class Group {

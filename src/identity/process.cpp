@@ -4,6 +4,7 @@
 #include "identity/process.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +20,9 @@ namespace hotset {
 namespace {
 
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/linux/sched.h
-constexpr std::size_t kCommBytes = 15;                  // TASK_COMM_LEN without its zero
+// PROC_PID_INIT_INO of the kernel's proc_ns.h, the same on every kernel.
+constexpr ino_t kInitialPidNamespace = 0xEFFFFFFC;
+constexpr std::size_t kCommBytes = 15; // TASK_COMM_LEN without its zero
 
 std::string proc_path(pid_t pid, std::string_view file) {
   return fmt::format("/proc/{}/{}", pid, file);
@@ -145,7 +148,24 @@ bool has_memory(const ProcessStat& stat) {
   return !why_not_measurable(stat);
 }
 
+Result<> check_proc(const Files& files) {
+  std::array<char, 32> link{};
+  const ssize_t length = ::readlink(files.resolve("/proc/self").c_str(), link.data(), link.size());
+  if (length < 0 && !files.exists("/proc/version")) return {};
+  const std::string_view shown(link.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  if (parse_u64(shown) == static_cast<std::uint64_t>(::getpid())) return {};
+  return fail(ErrorCode::unsupported, "tell processes apart", "", "/proc is not that of this PID namespace",
+              "mount it: mount -t proc proc /proc");
+}
+
+std::uint32_t nested_pid_namespace() {
+  struct stat own{};
+  if (::stat("/proc/self/ns/pid", &own) != 0 || own.st_ino == kInitialPidNamespace) return 0;
+  return static_cast<std::uint32_t>(own.st_ino);
+}
+
 Result<Process> find_process(const Files& files, pid_t pid) {
+  HOTSET_CHECK(check_proc(files));
   HOTSET_TRY(ProcessStat stat, read_process_stat(files, pid));
   Result<pid_t> group = thread_group(files, pid);
   if (!group) {
@@ -160,6 +180,7 @@ Result<Process> find_process(const Files& files, pid_t pid) {
 }
 
 Result<std::vector<Process>> find_processes(const Files& files, std::string_view name) {
+  HOTSET_CHECK(check_proc(files));
   std::string_view wanted = name.substr(0, kCommBytes);
   HOTSET_TRY(std::vector<std::string> entries, files.list("/proc"));
   std::vector<Process> found;

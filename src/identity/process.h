@@ -50,9 +50,15 @@ Result<ProcessStat> read_process_stat(const Files& files, pid_t pid);
 // Neither a kernel thread nor a zombie.
 bool has_memory(const ProcessStat& stat);
 
+// Whether /proc shows the processes of our own PID namespace: to the kernel's calls a number of another's is another
+// process. True of a /proc that is not mounted, of which others complain. Errors: unsupported.
+Result<> check_proc(const Files& files);
+// The inode of our PID namespace, 0 when it is the initial one, in which the kernel's own numbers are right.
+std::uint32_t nested_pid_namespace();
+
 // The process of this pid or thread id, if it has memory of its own to measure. Pids are those of the PID namespace
-// that /proc was mounted in. Errors: not_found (no such pid), permission (hidden by /proc's hidepid), not_applicable (a
-// kernel thread or a zombie, said which), unsupported (no /proc).
+// that /proc was mounted in, which has to be ours. Errors: not_found (no such pid), permission (hidden by /proc's
+// hidepid), not_applicable (a kernel thread or a zombie, said which), unsupported (no /proc, or another namespace's).
 Result<Process> find_process(const Files& files, pid_t pid);
 // Every process with memory of its own whose comm is `name` (compared after the kernel's cut at 15 bytes), by pid; we
 // ourselves left out. Empty when there is none; not_applicable when all that bear the name are kernel threads or

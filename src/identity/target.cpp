@@ -37,18 +37,8 @@ Result<Process> the_one_process(const Files& files, const std::string& comm) {
               fmt::format("{} processes bear it: {}", pids.size(), list), "name one of these PIDs");
 }
 
-// A /proc of another PID namespace would show another process under the child's pid.
-Result<> check_namespace(const Files& files) {
-  std::array<char, 32> link{};
-  ssize_t length = ::readlink(files.resolve("/proc/self").c_str(), link.data(), link.size());
-  std::string_view shown(link.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-  if (parse_u64(shown) == static_cast<std::uint64_t>(::getpid())) return {};
-  return fail(ErrorCode::unsupported, "start", "a command", "/proc is not that of this PID namespace",
-              "mount it (mount -t proc proc /proc), or start the command yourself and name its PID as /proc shows it");
-}
-
 Result<Target> start_target(const Files& files, const std::vector<std::string>& command) {
-  HOTSET_CHECK(check_namespace(files));
+  HOTSET_CHECK(check_proc(files));
   HOTSET_TRY(Child child, Child::start(command));
   HOTSET_TRY(Process process, find_process(files, child.pid()));
   // At the gate it still bears our name; exec gives it that of the file.

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "e2e/run_hotset.h"
+#include "e2e/scratch.h"
 
 namespace hotset {
 namespace {
@@ -36,6 +39,48 @@ TEST(CommandLine, a_closed_standard_output_is_named_as_that) {
     RunResult run = run_hotset(arguments, {.close_output = true});
     EXPECT_EQ(run.exit_code, 7) << arguments.at(0);
     EXPECT_EQ(run.err, "hotset: cannot write to the standard output: Bad file descriptor; open it for writing\n");
+  }
+}
+
+// A shell that lowers a limit (`ulimit LIMIT`) and becomes what follows it.
+RunOptions with_limit(const std::string& limit) {
+  return {.wrapper = {"sh", "-c", "ulimit " + limit + "; exec \"$@\"", "sh"}};
+}
+
+TEST(CommandLine, too_low_a_limit_of_open_files_is_named_as_that) {
+  for (const char* limit : {"-n 5", "-n 14"}) {
+    RunResult run = run_hotset({"measure", std::to_string(::getpid()), "0.1"}, with_limit(limit));
+    EXPECT_EQ(run.exit_code, 1) << limit;
+    EXPECT_THAT(run.err, ::testing::EndsWith("files may be open, and 64 have to be; raise the limit (ulimit -n 64)\n"));
+  }
+  RunResult run = run_hotset({"workload", "--list"}, with_limit("-S -n 5")); // the soft limit alone
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
+TEST(CommandLine, too_low_a_limit_of_file_sizes_is_an_output_error) {
+  Scratch scratch;
+  RunOptions options = with_limit("-f 0");
+  options.output_path = scratch / "list";
+  RunResult run = run_hotset({"workload", "--list"}, options);
+  EXPECT_EQ(run.exit_code, 7) << run.signal;
+  EXPECT_THAT(run.err, ::testing::HasSubstr("File too large"));
+}
+
+TEST(CommandLine, a_proc_of_another_pid_namespace_is_not_believed) {
+  RunOptions inside{.wrapper = {"unshare", "--pid", "--fork"}};
+  if (::geteuid() != 0 || !is_installed("unshare") || run_hotset({"--version"}, inside).exit_code != 0)
+    GTEST_SKIP() << "needs root and unshare";
+  const std::string pid = std::to_string(::getpid());
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"measure", pid, "0.1"},
+                                                    {"measure", "--tree", pid, "0.1"},
+                                                    {"measure", "--comm", "sh"},
+                                                    {"measure", "--cgroup", "/", "0.1"},
+                                                    {"window", "faults", "--pid", pid, "--count", "1"},
+                                                    {"record", pid, "--out", "/dev/null", "--samples", "1"}}) {
+    RunResult run = run_hotset(arguments, inside);
+    EXPECT_EQ(run.exit_code, 5) << ::testing::PrintToString(arguments);
+    EXPECT_THAT(run.err, ::testing::HasSubstr("/proc is not that of this PID namespace; mount it"));
+    EXPECT_EQ(run.out, "");
   }
 }
 

@@ -13,6 +13,7 @@
 #include "fault/collector.h"
 #include "fault/program.h"
 #include "fault_target.h"
+#include "identity/process.h"
 
 namespace hotset {
 namespace {

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "unit/fake_tree.h"
 
@@ -27,6 +30,20 @@ struct Proc : FakeTree {
         fmt::format("Name:\tx\nState:\tS (sleeping)\nTgid:\t{}\nPid:\t{}\n", pid, pid));
   }
 };
+
+TEST(Process, is_not_looked_for_in_the_proc_of_another_pid_namespace) {
+  Proc proc;
+  proc.add(42, "redis-server");
+  ASSERT_TRUE(find_process(proc.files(), 42)); // no word of whose it is
+  proc.put("/proc/version", "Linux");
+  EXPECT_EQ(find_process(proc.files(), 42).error().code, ErrorCode::unsupported); // we are not in it
+  std::filesystem::create_symlink("4294967", proc.root() + "/proc/self");
+  EXPECT_EQ(find_process(proc.files(), 42).error().code, ErrorCode::unsupported); // it has us by another number
+  EXPECT_EQ(find_processes(proc.files(), "redis-server").error().code, ErrorCode::unsupported);
+  proc.remove("/proc/self");
+  std::filesystem::create_symlink(std::to_string(::getpid()), proc.root() + "/proc/self");
+  EXPECT_TRUE(find_process(proc.files(), 42));
+}
 
 TEST(ProcessStat, is_read_field_by_field) {
   ProcessStat stat = parse_process_stat(stat_text(42, "redis-server")).value();
