@@ -19,6 +19,7 @@
 #include "cli/quantities.h"
 #include "cli/window_printer.h"
 #include "fault/kinds.h"
+#include "kernel/pins.h"
 #include "window/clock.h"
 
 namespace hotset {
@@ -161,10 +162,12 @@ Result<> check_faults(const Options& options, const Tail& tail) {
 Result<int> pin(FaultKinds& kinds, const std::string& folder) {
   HOTSET_CHECK(kinds.pin(folder));
   Output output;
-  HOTSET_CHECK(
-      output.line(fmt::format("pinned in {0}: hotset window {0} reads it, rm -r {0} ends it", printable(folder))));
-  HOTSET_CHECK(output.finish());
-  return 0;
+  Result<> said =
+      output.line(fmt::format("pinned in {0}: hotset window {0} reads it, rm -r {0} ends it", printable(folder)));
+  if (said) said = output.finish();
+  if (said) return 0;
+  unpin(folder); // of what is not told to be there nobody knows that it has to be removed
+  return fail(within("keep the window in", printable(folder), std::move(said).error()));
 }
 
 // The host, then the processes.

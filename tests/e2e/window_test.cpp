@@ -163,6 +163,13 @@ TEST_F(PinnedWindow, takes_no_folder_that_is_there_already) {
   EXPECT_THAT(run.err, HasSubstr("exists already"));
 }
 
+TEST_F(PinnedWindow, of_which_nobody_can_be_told_is_not_kept) {
+  RunResult run = run_hotset({"window", "faults", "--pin", bpffs_ + "/untold"}, {.output_path = "/dev/full"});
+  EXPECT_EQ(run.exit_code, 7);
+  EXPECT_THAT(run.err, HasSubstr("cannot keep the window in " + bpffs_ + "/untold"));
+  EXPECT_FALSE(std::filesystem::exists(bpffs_ + "/untold"));
+}
+
 TEST_F(PinnedWindow, is_no_link_and_no_empty_folder) {
   ASSERT_EQ(run_hotset({"window", "faults", "--pin", bpffs_ + "/kept"}).exit_code, 0);
   RunResult link = run_hotset({"window", bpffs_ + "/kept/kinds_user_0"});
