@@ -21,6 +21,7 @@
 #include "fault/kinds.h"
 #include "kernel/pins.h"
 #include "window/clock.h"
+#include "window/view.h"
 
 namespace hotset {
 namespace {
@@ -199,8 +200,18 @@ bool all_ended(const Files& files, Observed& targets) {
   return std::ranges::none_of(targets.processes, [&](const Process& process) { return is_alive(files, process.id); });
 }
 
+// Before anything is loaded or started.
+Result<> check_ratios(const std::vector<std::string>& ratios) {
+  if (ratios.empty()) return {};
+  HOTSET_TRY(std::vector<std::string> counters, FaultKinds::counters());
+  for (const std::string& ratio : ratios)
+    HOTSET_CHECK(parse_ratio(ratio, counters));
+  return {};
+}
+
 Result<int> show_faults(const Options& options, const WindowQuestion& question, const Tail& tail) {
   HOTSET_CHECK(check_faults(options, tail));
+  HOTSET_CHECK(check_ratios(options.ratios));
   HOTSET_TRY(Schedule schedule, schedule_of(options, true));
   Files files;
   SystemClock clock;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "base/units.h"
 #include "fault/program.h"
@@ -19,6 +20,7 @@
 #include "kernel/symbols.h"
 #include "kernel/time_namespace.h"
 #include "window/start.h"
+#include "window/type.h"
 
 namespace hotset {
 namespace {
@@ -101,6 +103,14 @@ Result<FaultKinds> FaultKinds::attach(const FaultKindsOptions& options) {
     kinds.attachments_.push_back(std::move(attachment));
   }
   return kinds;
+}
+
+Result<std::vector<std::string>> FaultKinds::counters() {
+  HOTSET_TRY(Skeleton<faultkinds_bpf> object, open_skeleton<faultkinds_bpf>(kName));
+  std::optional<WindowType> type =
+      window_type(*bpf_object__btf(object->obj), bpf_map__btf_value_type_id(object->maps.faults));
+  if (!type) return fail(ErrorCode::internal, "name the counters of", std::string(kName), "its map is no window");
+  return type->counters;
 }
 
 int FaultKinds::host_fd() const {

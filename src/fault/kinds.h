@@ -37,6 +37,9 @@ class FaultKinds {
   // (this kernel finds a process's mappings in another way, before Linux 6.1).
   static Result<FaultKinds> attach(const FaultKindsOptions& options);
 
+  // The names of what is counted, without asking the kernel.
+  static Result<std::vector<std::string>> counters();
+
   // Descriptors of the maps, borrowed. `processes_fd`: -1 when none is observed.
   [[nodiscard]] int host_fd() const;
   [[nodiscard]] int processes_fd() const;

@@ -218,6 +218,7 @@ const std::vector<Mistake> kMistakes{
     {"two_targets", {"faults", "--pid", "1", "--comm", "x"}, 2, "more than one"},
     {"pinned_command", {"faults", "--pin", "/tmp/x", "--", "true"}, 2, "ends with hotset"},
     {"pin_elsewhere", {"faults", "--pin", "/proc/x"}, 2, "no BPF file system"},
+    {"ratio_of_no_counter", {"faults", "--ratio", "bogus/user", "--", "echo", "started"}, 2, "bogus"},
     {"pid_of_another_window", {"cache", "--pid", "1"}, 2, "for the built-in window alone"},
 };
 
