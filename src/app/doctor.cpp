@@ -20,7 +20,7 @@ Barrier barrier_of(const Error& error, const Machine& machine) {
     }
     case ErrorCode::not_found:
     case ErrorCode::unsupported:
-      return Barrier::kernel;
+      return error.cause == kNoSysfsCause ? Barrier::not_mounted : Barrier::kernel;
     default:
       return Barrier::failed;
   }

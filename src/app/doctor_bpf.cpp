@@ -8,6 +8,7 @@
 #include "app/doctor_probes.h"
 #include "base/units.h"
 #include "fault/collector.h"
+#include "kernel/bpf_error.h"
 #include "kernel/bpf_probes.h"
 #include "kernel/libbpf_log.h"
 #include "kernel/preemption.h"
@@ -111,6 +112,8 @@ Finding check_memlock(const Machine& machine) {
 Finding check_btf(const Machine& machine) {
   constexpr std::string_view kPath = "/sys/kernel/btf/vmlinux";
   constexpr std::size_t kMostBytes = std::size_t{128} << 20;
+  if (!machine.privileges.sysfs)
+    return obstacle(Barrier::not_mounted, std::string(kNoSysfsCause), std::string(kSysfsRemedy));
   if (!machine.files.exists(kPath))
     return obstacle(Barrier::kernel, "this kernel carries no type information (BTF)", std::string(kBtfRemedy));
   Result<std::string> raw = machine.files.read(kPath, kMostBytes);

@@ -22,6 +22,9 @@ struct Explanation {
   std::string remedy;
 };
 
+constexpr std::string_view kNoTypes = "this kernel carries no type information (BTF)";
+constexpr std::string_view kTypesRemedy = "use a kernel built with CONFIG_DEBUG_INFO_BTF=y";
+
 // What libbpf says decides before errno does, for errno is the same for many causes. First match wins.
 struct Phrase {
   std::string_view text;
@@ -30,10 +33,8 @@ struct Phrase {
 };
 
 constexpr std::array kPhrases{
-    Phrase{"failed to find valid kernel BTF", "this kernel carries no type information (BTF)",
-           "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"},
-    Phrase{"Error loading vmlinux BTF", "this kernel carries no type information (BTF)",
-           "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"},
+    Phrase{"failed to find valid kernel BTF", kNoTypes, kTypesRemedy},
+    Phrase{"Error loading vmlinux BTF", kNoTypes, kTypesRemedy},
     Phrase{"is not found in vmlinux BTF", "this kernel has no such function or tracepoint", ""},
     Phrase{"failed to find kernel BTF type ID", "this kernel has no such function or tracepoint", ""},
     Phrase{"legacy kprobe event", "this kernel has no kprobes", "use a kernel built with CONFIG_KPROBE_EVENTS=y"},
@@ -45,6 +46,11 @@ constexpr std::array kPhrases{
            "this kernel knows no callbacks in BPF programs (bpf_loop)", "use a newer kernel"},
     Phrase{"cannot use helper", "this kernel denies that kind of program a BPF helper it needs", "use a newer kernel"},
 };
+
+Explanation no_type_information(const Privileges& privileges) {
+  if (!privileges.sysfs) return {ErrorCode::unsupported, std::string(kNoSysfsCause), std::string(kSysfsRemedy)};
+  return {ErrorCode::unsupported, std::string(kNoTypes), std::string(kTypesRemedy)};
+}
 
 bool is_permission(int number) {
   return number == EPERM || number == EACCES;
@@ -85,15 +91,15 @@ Explanation explain(int number, std::string_view log, const Privileges& privileg
   if (is_permission(number) && !privileges.missing.empty()) return explain_permission(privileges);
   if (helper_is_locked_down(log, privileges)) return lockdown_explanation();
   for (const Phrase& phrase : kPhrases)
-    if (log.find(phrase.text) != std::string_view::npos)
+    if (log.find(phrase.text) != std::string_view::npos && phrase.cause == kNoTypes)
+      return no_type_information(privileges);
+    else if (log.find(phrase.text) != std::string_view::npos)
       return {ErrorCode::unsupported, std::string(phrase.cause), std::string(phrase.remedy)};
   if (std::string reason = verifier_reason(log); !reason.empty())
     return {ErrorCode::unsupported, "the kernel's verifier rejects the program: " + reason,
             "please report it with the kernel's version"};
   if (is_permission(number)) return explain_permission(privileges);
-  if (!privileges.type_information)
-    return {ErrorCode::unsupported, "this kernel carries no type information (BTF)",
-            "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"};
+  if (!privileges.type_information) return no_type_information(privileges);
   switch (number) {
     case ENOSYS:
       return {ErrorCode::unsupported, "this kernel has no bpf system call",

@@ -18,6 +18,11 @@ namespace hotset {
 inline constexpr std::string_view kLockdownCause =
     "kernel lockdown is in mode confidentiality, which forbids to read kernel memory";
 
+// And where the type information of a kernel that has it cannot be seen.
+inline constexpr std::string_view kNoSysfsCause =
+    "/sys is not mounted, and the kernel's type information (BTF) is there";
+inline constexpr std::string_view kSysfsRemedy = "mount -t sysfs sysfs /sys";
+
 // `error_number`: errno, either sign. `log`: LibbpfLog::text(). ErrorCode::permission only where more privileges would
 // help, unsupported where this kernel cannot do it, else internal.
 Error bpf_error(int error_number, std::string operation, std::string object, std::string_view log,

@@ -77,6 +77,7 @@ Privileges read_privileges(const Files& files) {
   if (Result<std::string> map = files.read("/proc/self/uid_map")) privileges.user_namespace = !is_identity_map(*map);
   if (Result<std::string> lockdown = read_securityfs(files, "lockdown"))
     privileges.lockdown = parse_lockdown(*lockdown);
+  privileges.sysfs = files.exists("/sys/kernel");
   privileges.type_information = files.exists("/sys/kernel/btf/vmlinux");
   return privileges;
 }

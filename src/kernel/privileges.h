@@ -32,6 +32,7 @@ struct Privileges {
   bool user_namespace = false;      // capabilities held in a user namespace do not count for BPF
   bool seccomp_filter = false;      // a seccomp filter is on
   std::string lockdown;             // "none", "integrity", "confidentiality"; empty when it cannot be read
+  bool sysfs = true;                // /sys is mounted
   bool type_information = false;    // /sys/kernel/btf/vmlinux is there
 
   [[nodiscard]] bool has(Capability capability) const {

@@ -60,6 +60,11 @@ const std::vector<Surroundings> kSurroundings{
      5,
      "no type information (BTF)",
      "CONFIG_DEBUG_INFO_BTF"},
+    {"no_sysfs",
+     {"unshare", "--mount", "sh", "-c", "umount -l /sys && exec \"$@\"", "sh"},
+     5,
+     "/sys is not mounted",
+     "mount -t sysfs"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Surroundings, CountingFaults, ::testing::ValuesIn(kSurroundings),

@@ -185,6 +185,9 @@ TEST(DoctorDamon, that_somebody_else_uses_is_left_alone) {
 TEST(DoctorBtf, missing_and_damaged_are_told_apart) {
   Fake fake;
   expect_obstacle(check_btf(fake.machine), Barrier::kernel, "carries no type information");
+  fake.machine.privileges.sysfs = false;
+  expect_obstacle(check_btf(fake.machine), Barrier::not_mounted, "/sys is not mounted");
+  fake.machine.privileges.sysfs = true;
   fake.tree.put("/sys/kernel/btf/vmlinux", "\x9f\xeb\x01 cut");
   expect_obstacle(check_btf(fake.machine), Barrier::kernel, "not valid");
   fake.tree.put("/sys/kernel/btf/vmlinux", "");

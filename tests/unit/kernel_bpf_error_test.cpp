@@ -60,6 +60,17 @@ TEST(BpfError, without_type_information_says_so) {
   EXPECT_NE(error.remedy.find("CONFIG_DEBUG_INFO_BTF"), std::string::npos);
 }
 
+TEST(BpfError, without_sysfs_does_not_say_that_the_kernel_has_no_type_information) {
+  Privileges unmounted = all();
+  unmounted.sysfs = unmounted.type_information = false;
+  for (const char* log : {"libbpf: Error loading vmlinux BTF: -3\n", ""}) {
+    Error error = convert(-ESRCH, log, unmounted);
+    EXPECT_EQ(error.code, ErrorCode::unsupported);
+    EXPECT_EQ(error.cause.find("/sys is not mounted"), 0U) << error.cause;
+    EXPECT_EQ(error.remedy, "mount -t sysfs sysfs /sys");
+  }
+}
+
 TEST(BpfError, of_an_absent_function_says_that_the_kernel_has_none) {
   Error error = convert(
       -ESRCH, "libbpf: prog 'fault_fentry': failed to find kernel BTF type ID of 'handle_mm_fault': -3\n", all());
