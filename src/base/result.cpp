@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/rights.h"
+
 namespace hotset {
 namespace {
 
@@ -37,11 +39,11 @@ ErrorCode code_of(int error_number) {
   }
 }
 
-std::string_view remedy_of(int error_number) {
+std::string remedy_of(int error_number) {
   switch (error_number) {
     case EPERM:
     case EACCES:
-      return "run as root";
+      return rights_remedy();
     case ENOSPC:
     case EDQUOT:
       return "make room on that file system";
@@ -68,7 +70,7 @@ std::string to_sentence(const Error& error) {
 
 Error errno_error(int error_number, std::string operation, std::string object) {
   return {code_of(error_number), std::move(operation), std::move(object), std::strerror(error_number),
-          std::string(remedy_of(error_number))};
+          remedy_of(error_number)};
 }
 
 Error within(std::string operation, std::string object, Error inner) {

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "base/mounts.h"
+#include "base/rights.h"
 #include "base/units.h"
 #include "kernel/map_keys.h"
 #include "kernel/object_info.h"
@@ -31,7 +32,7 @@ std::string quoted(std::string_view what) {
 
 std::unexpected<Error> no_rights(std::string operation, std::string object) {
   return fail(ErrorCode::permission, std::move(operation), std::move(object),
-              "the kernel shows loaded maps to CAP_SYS_ADMIN alone", "run as root");
+              "the kernel shows loaded maps to CAP_SYS_ADMIN alone", rights_remedy());
 }
 
 using Types = std::unique_ptr<btf, decltype(&btf__free)>;

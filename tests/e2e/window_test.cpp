@@ -238,5 +238,12 @@ TEST(WindowOf, nobody_needs_rights_and_is_told_which) {
   }
 }
 
+TEST(WindowOf, root_that_lacks_a_capability_is_told_which) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to lack something";
+  RunResult run = run_hotset({"window", "--list"}, {.wrapper = {"setpriv", "--bounding-set=-sys_admin"}});
+  EXPECT_EQ(run.exit_code, 4) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("run with CAP_SYS_ADMIN"));
+}
+
 } // namespace
 } // namespace hotset

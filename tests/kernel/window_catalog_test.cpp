@@ -183,7 +183,7 @@ TEST_F(PinnedWindows, a_pin_that_may_not_be_opened_is_told_and_not_passed_over) 
   ASSERT_FALSE(map);
   EXPECT_EQ(map.error().code, ErrorCode::permission) << to_sentence(map.error());
   EXPECT_THAT(to_sentence(map.error()), HasSubstr("twelve"));
-  EXPECT_EQ(map.error().remedy, "run as root");
+  EXPECT_EQ(map.error().remedy, "run with CAP_DAC_OVERRIDE, which root lacks here");
 }
 
 TEST_F(PinnedWindows, a_name_with_a_dot_is_the_command_lines_fault) {

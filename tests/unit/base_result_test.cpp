@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "base/rights.h"
+
 namespace hotset {
 namespace {
 
@@ -27,6 +29,18 @@ TEST(Error, from_a_directory_in_the_place_of_a_file_is_the_users_and_has_a_remed
   Error error = errno_error(EISDIR, "read", "folder");
   EXPECT_EQ(error.code, ErrorCode::usage);
   EXPECT_EQ(to_sentence(error), "cannot read folder: Is a directory; give the name of a file");
+}
+
+TEST(Error, of_rights_tells_root_what_root_lacks_and_others_to_be_root) {
+  constexpr std::uint64_t kAll = ~std::uint64_t{0}, kSysPtrace = 1U << 19, kSysAdmin = 1U << 21;
+  EXPECT_EQ(rights_remedy({.root = false, .capabilities = 0, .user_namespace = false}), "run as root");
+  EXPECT_EQ(rights_remedy({.root = true, .capabilities = kAll, .user_namespace = false}), "");
+  EXPECT_EQ(rights_remedy({.root = true, .capabilities = kAll, .user_namespace = true}), "run as root of the host");
+  EXPECT_EQ(rights_remedy({.root = true, .capabilities = kAll & ~kSysAdmin, .user_namespace = false}),
+            "run with CAP_SYS_ADMIN, which root lacks here");
+  EXPECT_EQ(rights_remedy({.root = true, .capabilities = kSysAdmin | kSysPtrace, .user_namespace = true}),
+            "run with CAP_DAC_OVERRIDE, which root lacks here");
+  EXPECT_EQ(errno_error(EPERM, "read", "x").remedy, rights_remedy());
 }
 
 TEST(Error, from_an_interrupted_call_is_an_interrupt) {
