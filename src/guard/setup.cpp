@@ -3,6 +3,7 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -11,6 +12,7 @@
 #include "guard/program.h"
 #include "kernel/bpf_probes.h"
 #include "kernel/preemption.h"
+#include "kernel/security.h"
 #include "kernel/symbols.h"
 
 namespace hotset {
@@ -27,9 +29,9 @@ std::string kernel_release() {
   return ::uname(&names) == 0 ? names.release : "";
 }
 
-Error cannot_enforce(Error cause) {
+Error cannot_enforce(const Files& files, Error cause) {
   cause = within("enforce the policy", "", std::move(cause));
-  if (cause.code != ErrorCode::permission) cause.remedy = "boot with 'bpf' in lsm= (hotset doctor), or use --audit";
+  if (cause.code != ErrorCode::permission) cause.remedy = enforcing_remedy(files);
   return cause;
 }
 
@@ -57,7 +59,7 @@ Result<GuardSetup> choose_setup(const Files& files, const GuardOptions& options,
     if (lsm)
       setup.hook = GUARD_LSM;
     else if (enforce)
-      return fail(cannot_enforce(std::move(lsm).error()));
+      return fail(cannot_enforce(files, std::move(lsm).error()));
     else if (options.hook == GUARD_LSM)
       return fail(std::move(lsm).error());
   }
@@ -73,6 +75,13 @@ Result<GuardSetup> choose_setup(const Files& files, const GuardOptions& options,
     setup.rename_lock = setup.mount_lock = 0;
   setup.rename_hook = setup.topology == GUARD_TOPOLOGY_directories;
   return setup;
+}
+
+std::string enforcing_remedy(const Files& files) {
+  Result<std::string> active = read_securityfs(files, "lsm");
+  if (active && std::ranges::count(parse_lsm_list(*active), "bpf") > 0)
+    return "boot a kernel built with CONFIG_BPF_LSM=y, which allows such programs, or use --audit";
+  return "boot with 'bpf' in lsm= (hotset doctor), or use --audit";
 }
 
 bool calls_are_all_seen(std::string_view release) {

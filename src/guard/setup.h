@@ -38,6 +38,9 @@ struct GuardSetup {
 // cannot enforce and is to.
 Result<GuardSetup> choose_setup(const Files& files, const GuardOptions& options, unsigned mode);
 
+// What helps where this kernel has no LSM programs: one that lists 'bpf' among its active modules lacks more than that.
+std::string enforcing_remedy(const Files& files);
+
 // Whether programs at the end of system calls run without being preempted, by the kernel's release ("6.18.44-cloud").
 // One that is preempted is passed over for who returns meanwhile on that CPU, and then a rename may go uncounted.
 // Nothing but the version tells: up to 6.18 it is so, in 7.2 no longer.

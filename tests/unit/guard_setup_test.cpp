@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fake_tree.h"
+
 namespace hotset {
 namespace {
 
@@ -11,6 +13,14 @@ TEST(GuardSetup, trusts_the_end_of_system_calls_up_to_the_kernels_that_preempt_p
     EXPECT_TRUE(calls_are_all_seen(release)) << release;
   for (const char* release : {"6.19.0", "7.2.13+deb14-cloud-amd64", "10.0", "", "6", "six.1", "6."})
     EXPECT_FALSE(calls_are_all_seen(release)) << release;
+}
+
+TEST(GuardSetup, asks_for_bpf_among_the_security_modules_only_where_it_is_not) {
+  FakeTree tree;
+  tree.put("/sys/kernel/security/lsm", "lockdown,capability,landlock");
+  EXPECT_EQ(enforcing_remedy(tree.files()), "boot with 'bpf' in lsm= (hotset doctor), or use --audit");
+  tree.put("/sys/kernel/security/lsm", "lockdown,capability,landlock,bpf");
+  EXPECT_EQ(enforcing_remedy(tree.files()).find("lsm="), std::string::npos);
 }
 
 TEST(GuardSetup, has_a_name_and_a_meaning_for_each_way) {
