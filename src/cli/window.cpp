@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "app/window_reading.h"
 #include "base/interrupt.h"
@@ -30,6 +31,9 @@ constexpr std::string_view kBuiltIn = "faults";
 // Ticks after which a second without a count is known to be over, and not just begun (src/window/history.cpp).
 constexpr int kSettling = 4;
 constexpr Nanoseconds kLookAfterTargets = std::chrono::milliseconds(50);
+
+// Options that say how a window is read and printed, which --pin does not.
+const std::set<std::string> kOfReading{"last", "series", "interval", "count", "ratio", "json"};
 
 struct Options {
   std::string what;
@@ -229,8 +233,10 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
 
   Output output;
   WindowPrinter printer(output, {.json = options.json, .series = options.series, .repeated = true});
+  bool of_processes = false;
   auto print = [&]() -> Result<bool> {
     HOTSET_TRY(std::vector<WindowReading> readings, read_faults(files, maps, question));
+    of_processes |= readings.size() > 1;
     HOTSET_CHECK(printer.print(readings, clock.wall()));
     HOTSET_CHECK(kinds.make_room(files));
     return !output.reader_gone();
@@ -240,6 +246,8 @@ Result<int> show_faults(const Options& options, const WindowQuestion& question, 
   if (!targets.processes.empty()) over = [&] { return gone = all_ended(files, targets); };
   HOTSET_TRY(std::uint64_t printed, run(schedule, clock, print, over));
   HOTSET_CHECK(output.finish());
+  if (!options.comm.empty() && !of_processes)
+    spdlog::info("no process of the name '{}' has had a page fault meanwhile", printable(options.comm));
   HOTSET_TRY(std::uint64_t missed, kinds.missed());
   if (missed > 0)
     spdlog::warn("{} faults were not counted: the kernel skips a program that is entered again on the same CPU",
@@ -276,7 +284,7 @@ Action declare_window(CLI::App& app, const Tail& tail) {
       "from\n"
       "now on, of the host and of the processes that --pid, --comm or -- CMD ARG... name.");
   app.add_option("window", options->what, "Which; see --list");
-  app.add_flag("--list", options->list, "List the windows that are loaded on this machine");
+  auto* list = app.add_flag("--list", options->list, "List the windows that are loaded on this machine");
   app.add_option("--last", options->last, "Look back so far, in whole seconds, at most 5m")->capture_default_str();
   app.add_flag("--series", options->series, "Print each second, too");
   app.add_option("--interval", options->interval, "Print on a timer (once; faults: 1s)");
@@ -291,7 +299,13 @@ Action declare_window(CLI::App& app, const Tail& tail) {
   app.add_option("--processes", options->processes, "faults: room for so many processes")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  app.add_option("--pin", options->pin, "faults: keep it in this new folder of a BPF file system, and end");
+  auto* pin = app.add_option("--pin", options->pin, "faults: keep it in this new folder of a BPF file system, and end");
+  for (CLI::Option* option : app.get_options()) {
+    const std::string& name = option->get_single_name();
+    bool of_list = name == "window" || name == "list" || name == "json" || name == "help";
+    if (!of_list) list->excludes(option); // what is listed is not read
+    if (kOfReading.contains(name)) pin->excludes(option);
+  }
   return [options, &tail] { return window(*options, tail); };
 }
 

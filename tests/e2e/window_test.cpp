@@ -88,9 +88,11 @@ TEST_F(FaultWindow, of_a_long_command_name_says_which_part_the_kernel_keeps) {
   RunResult run =
       run_hotset({"window", "faults", "--interval", "1ms", "--count", "1", "--comm", "a_command_of_20_byte"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.err, "hotset: the kernel keeps 15 bytes of a command's name: 'a_command_of_20' is looked for\n");
+  EXPECT_EQ(run.err,
+            "hotset: the kernel keeps 15 bytes of a command's name: 'a_command_of_20' is looked for\n"
+            "hotset: no process of the name 'a_command_of_20_byte' has had a page fault meanwhile\n");
   run = run_hotset({"window", "faults", "--interval", "1ms", "--count", "1", "--comm", "a_command_of_20"});
-  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(run.err, "hotset: no process of the name 'a_command_of_20' has had a page fault meanwhile\n");
 }
 
 TEST_F(FaultWindow, of_processes_that_all_have_ended_exits_8_after_what_it_printed) {
@@ -224,6 +226,21 @@ const std::vector<Mistake> kMistakes{
 
 INSTANTIATE_TEST_SUITE_P(, NoWindow, testing::ValuesIn(kMistakes),
                          [](const auto& mistake) { return std::string(mistake.param.name); });
+
+// What would be passed over in silence is refused.
+TEST(WindowOptions, that_have_no_effect_beside_another_are_a_mistake) {
+  const std::vector<std::pair<std::string, std::string>> of_reading{
+      {"--ratio", "user/kernel"}, {"--count", "1"}, {"--interval", "1s"}, {"--last", "5s"}};
+  for (const auto& [option, value] : of_reading) {
+    EXPECT_EQ(run_hotset({"window", "--list", option, value}).exit_code, 2) << option;
+    EXPECT_EQ(run_hotset({"window", "faults", "--pin", "/proc/x", option, value}).exit_code, 2) << option;
+    EXPECT_THAT(run_hotset({"window", "faults", "--pin", "/proc/x", option, value}).err, HasSubstr("excludes"));
+  }
+  for (const auto& [option, value] : {std::pair("--pid", "1"), {"--comm", "x"}, {"--pin", "/proc/x"}})
+    EXPECT_THAT(run_hotset({"window", "--list", option, value}).err, HasSubstr("excludes")) << option;
+  for (const char* flag : {"--json", "--series"})
+    EXPECT_THAT(run_hotset({"window", "faults", "--pin", "/proc/x", flag}).err, HasSubstr("excludes")) << flag;
+}
 
 TEST(WindowOf, nobody_needs_rights_and_is_told_which) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become nobody";
