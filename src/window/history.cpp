@@ -16,6 +16,24 @@ std::unexpected<Error> unreadable(std::string cause, std::string remedy = {}) {
 
 constexpr const char* kAnotherMap = "choose another map: hotset window --list shows those that hold windows";
 
+// The newest second that the CPU says has begun, 0 if it says none. Its end is never before that of number 1.
+std::uint64_t newest_second(const window_header& header) {
+  return header.until == 0 ? 0 : window_second(&header, header.until) - 1;
+}
+
+// Whether the window was started in the past and has begun no second that is yet to come. Clocks may differ by some
+// ticks; five minutes, which are all that a window knows, are far from both that and nonsense. The epoch of a window
+// that was started as the machine was lies before it.
+bool believable(const window_header& header, Nanoseconds taken) {
+  constexpr Nanoseconds kSlack = std::chrono::seconds(WINDOW_SLOTS);
+  constexpr std::uint64_t kLongestSecond = 2'000'000'000;
+  if (header.ticks_per_s > kLongestSecond || header.tick_ns > kLongestSecond / header.ticks_per_s) return false;
+  const Nanoseconds epoch(static_cast<std::int64_t>(header.epoch_ns));
+  if (epoch < -kSlack || epoch > taken + kSlack) return false;
+  const auto age = static_cast<std::uint64_t>((taken + kSlack - epoch).count());
+  return newest_second(header) <= age / (header.ticks_per_s * header.tick_ns);
+}
+
 Result<> check(const window_header& header, const WindowImage& image, std::size_t cpu) {
   if (header.magic == 0)
     return unreadable(fmt::format("it has not been started on CPU {}", cpu),
@@ -30,6 +48,10 @@ Result<> check(const window_header& header, const WindowImage& image, std::size_
       !known_clock || header.ticks_per_s == 0 || header.tick_ns == 0)
     return unreadable(fmt::format("its header on CPU {} is not that of a window of {} counters", cpu, image.counters),
                       kAnotherMap);
+  if (!believable(header, image.taken))
+    return unreadable(
+        fmt::format("its header on CPU {} is not to be believed: it tells of times that have not been", cpu),
+        "load its program again");
   return {};
 }
 
@@ -42,10 +64,8 @@ bool has_slot(const WindowImage& image, std::uint64_t second) {
 // The newest second that any CPU says has begun, 0 if none does.
 std::uint64_t newest_second(const WindowImage& image) {
   std::uint64_t newest = 0;
-  for (std::size_t cpu = 0; cpu < image.cpus; ++cpu) {
-    window_header header = image.header(cpu);
-    if (header.until > header.epoch) newest = std::max<std::uint64_t>(newest, window_second(&header, header.until) - 1);
-  }
+  for (std::size_t cpu = 0; cpu < image.cpus; ++cpu)
+    newest = std::max(newest, newest_second(image.header(cpu)));
   return newest;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window_simulated.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -145,6 +146,24 @@ TEST_P(WindowIn, of_another_version_or_shape_is_refused) {
   EXPECT_TRUE(refused([](window_header& header) { header.ticks_per_s = 0; }));
   EXPECT_TRUE(refused([](window_header& header) { header.tick_ns = 0; }));
   EXPECT_FALSE(refused([](window_header&) {}));
+}
+
+TEST_P(WindowIn, that_tells_of_times_that_have_not_been_is_not_believed) {
+  auto cause = [&](auto change) {
+    SimulatedWindow other = window;
+    change(*reinterpret_cast<window_header*>(other.head(1)));
+    Result<WindowHistory> history = WindowHistory::from(other.image());
+    return history ? "" : history.error().cause;
+  };
+  const auto unbelieved = testing::HasSubstr("header on CPU 1 is not to be believed");
+  EXPECT_THAT(cause([](window_header& header) { header.epoch_ns = 1ULL << 63; }), unbelieved);
+  EXPECT_THAT(cause([](window_header& header) { header.epoch_ns += 3'600'000'000'000; }), unbelieved);
+  EXPECT_THAT(cause([](window_header& header) { header.until = ~0ULL; }), unbelieved);
+  EXPECT_THAT(cause([](window_header& header) { header.until = header.epoch + 3600 * header.ticks_per_s; }),
+              unbelieved);
+  EXPECT_THAT(cause([](window_header& header) { header.ticks_per_s = 1ULL << 63; }), unbelieved);
+  EXPECT_THAT(cause([](window_header& header) { header.tick_ns = 1ULL << 40; }), unbelieved);
+  EXPECT_EQ(cause([](window_header& header) { header.until = header.epoch + 2 * header.ticks_per_s; }), "");
 }
 
 TEST(WindowHistory, does_not_call_a_second_whole_while_the_kernel_may_be_in_it) {
