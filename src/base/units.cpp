@@ -133,7 +133,9 @@ std::string human_bytes(std::uint64_t bytes) {
 
 std::string human_duration(Nanoseconds time) {
   double seconds = to_seconds(time);
-  if (seconds >= 120) return fmt::format("{:.0f} min {:.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
+  // Rounded before it is divided: nothing is 60 seconds beside the minutes.
+  if (auto whole = std::chrono::round<std::chrono::seconds>(time).count(); whole >= 120)
+    return fmt::format("{} min {} s", whole / 60, whole % 60);
   if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
   return fmt::format("{:.1f} µs", seconds * 1e6);

@@ -48,6 +48,14 @@ TEST(HumanBytes, keeps_three_digits_and_never_cuts_to_whole_megabytes) {
   EXPECT_EQ(human_bytes(std::uint64_t{5} << 31), "10.0 GiB");
 }
 
+TEST(HumanDuration, has_no_minute_of_sixty_seconds) {
+  EXPECT_EQ(human_duration(66min - 1ms), "66 min 0 s");
+  EXPECT_EQ(human_duration(66min), "66 min 0 s");
+  EXPECT_EQ(human_duration(2min - 1ms), "2 min 0 s");
+  EXPECT_EQ(human_duration(125s), "2 min 5 s");
+  EXPECT_EQ(human_duration(90s), "90.00 s");
+}
+
 TEST(Printable, keeps_utf8_and_escapes_the_rest) {
   EXPECT_EQ(printable("redis-server"), "redis-server");
   EXPECT_EQ(printable("a b)(c"), "a b)(c");
