@@ -47,9 +47,9 @@ struct Schedule {
 Result<Schedule> schedule_of(const Options& options, const ModelInfo& info, Nanoseconds now) {
   Schedule schedule{
       .interval = {}, .window = from_seconds(info.window_median_s), .end = std::nullopt, .count = options.count};
-  HOTSET_TRY(schedule.interval, parse_duration(options.interval));
+  HOTSET_TRY(schedule.interval, parse_interval(options.interval));
   if (!options.window.empty()) {
-    HOTSET_TRY(schedule.window, parse_window(options.window));
+    HOTSET_TRY(schedule.window, parse_interval(options.window));
   }
   if (schedule.window > schedule.interval) schedule.interval = schedule.window;
   if (!options.duration.empty()) {

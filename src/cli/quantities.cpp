@@ -35,6 +35,14 @@ Result<Nanoseconds> parse_window(std::string_view text) {
   return window;
 }
 
+Result<Nanoseconds> parse_interval(std::string_view text) {
+  HOTSET_TRY(const Nanoseconds interval, parse_duration(text));
+  if (interval < std::chrono::milliseconds(1) || interval > std::chrono::hours(24))
+    return fail(ErrorCode::usage, "repeat it every", fmt::format("'{}'", printable(text)),
+                "a millisecond is the least and a day the most", "give a time from 1ms to 24h");
+  return interval;
+}
+
 Result<std::uint64_t> parse_look_back(std::string_view text) {
   HOTSET_TRY(const Nanoseconds span, parse_duration(text));
   const auto seconds = static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(span).count());

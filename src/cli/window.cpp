@@ -65,7 +65,7 @@ Result<WindowQuestion> question_of(const Options& options) {
 Result<Schedule> schedule_of(const Options& options, bool begins_now) {
   Schedule schedule{.first = {}, .interval = std::chrono::seconds(1), .count = options.count};
   if (!options.interval.empty()) {
-    HOTSET_TRY(schedule.interval, parse_duration(options.interval));
+    HOTSET_TRY(schedule.interval, parse_interval(options.interval));
   }
   if (begins_now)
     schedule.first = schedule.interval + kSettling * tick_length();

@@ -216,6 +216,7 @@ const std::vector<Mistake> kMistakes{
     {"missing_file", {"/no/such/pin"}, 3, "cannot open the pin /no/such/pin"},
     {"span_too_long", {"faults", "--last", "301s"}, 2, "5m at the most"},
     {"bad_interval", {"faults", "--interval", "soon"}, 2, "not a time"},
+    {"interval_that_floods", {"faults", "--interval", "1ns"}, 2, "from 1ms to 24h"},
     {"bad_pid", {"faults", "--pid", "me"}, 2, "not a process id"},
     {"two_targets", {"faults", "--pid", "1", "--comm", "x"}, 2, "more than one"},
     {"pinned_command", {"faults", "--pin", "/tmp/x", "--", "true"}, 2, "ends with hotset"},

@@ -35,6 +35,13 @@ TEST(MeasuredWindow, is_a_day_at_most) {
   EXPECT_EQ(parse_window("0").error().code, ErrorCode::usage);
 }
 
+TEST(Interval, is_from_a_millisecond_to_a_day) {
+  EXPECT_EQ(parse_interval("1ms").value(), std::chrono::milliseconds(1));
+  EXPECT_EQ(parse_interval("24h").value(), std::chrono::hours(24));
+  for (const char* text : {"1ns", "999us", "24.1h", "0", "soon"})
+    EXPECT_EQ(parse_interval(text).error().code, ErrorCode::usage) << text;
+}
+
 TEST(AtLeastOne, is_said_in_one_line_of_what_is_no_such_count) {
   CLI::Validator validator = at_least_one();
   for (std::string good : {"1", "17", "2^20"})
