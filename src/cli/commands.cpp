@@ -80,21 +80,21 @@ void refuse_wrapped_counts_and_empty_texts(CLI::App& app) {
     refuse_wrapped_counts_and_empty_texts(*sub);
 }
 
-// "hotset policy run": as far as the command was understood.
-std::string understood(const CLI::App& app) {
-  std::string words = "hotset";
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    words += " " + at->get_name();
-  }
-  return words;
-}
-
 // What CLI11 complains about, as an error like any other. Its sentences begin with a capital, or with an option's name.
 Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string understood = "hotset";
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    understood += " " + at->get_name();
+  }
   std::string cause = printable(error.what());
   if (!cause.empty() && cause[0] >= 'A' && cause[0] <= 'Z') cause[0] = static_cast<char>(cause[0] - 'A' + 'a');
-  return {ErrorCode::usage, "read the command line", "", std::move(cause), understood(app) + " --help tells more"};
+  // Of a mistyped command it would say that one is required.
+  if (const std::vector<std::string> unknown = at->remaining();
+      at->get_require_subcommand_min() > 0 && !unknown.empty())
+    cause = "there is no command '" + printable(unknown.front()) + "'";
+  return {ErrorCode::usage, "read the command line", "", std::move(cause), understood + " --help tells more"};
 }
 
 // CLI11 ends parsing with an exception for --help and --version too; their text is a result like any other.

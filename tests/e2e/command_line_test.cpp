@@ -119,7 +119,7 @@ TEST(CommandLine, what_is_wrong_with_it_is_one_sentence_with_the_remedy) {
   };
   for (const Case& bad : std::vector<Case>{
            {{}, "a subcommand is required", "hotset --help"},
-           {{"conquer"}, "conquer", "hotset --help"},
+           {{"conquer"}, "there is no command 'conquer'", "hotset --help"},
            {{"estimate", "1"}, "--model is required", "hotset estimate --help"},
            {{"measure", "1", "--bogus"}, "the following argument was not expected: --bogus", "hotset measure --help"},
            {{"measure", "1", "--method", "foo"}, "foo not in", "hotset measure --help"},
@@ -128,6 +128,7 @@ TEST(CommandLine, what_is_wrong_with_it_is_one_sentence_with_the_remedy) {
            {{"measure", "1", "-C", "-P"}, "excludes", "hotset measure --help"},
            {{"measure", "1", "--bogus\n"}, "--bogus\\x0a", "hotset measure --help"},
            {{"window", "faults", "--processes", "0"}, "--processes", "hotset window --help"},
+           {{"policy", "rnu", "x"}, "there is no command 'rnu'", "hotset policy --help"},
            {{"policy"}, "a subcommand is required", "hotset policy --help"},
            {{"policy", "test", "/dev/null"}, "--path is required", "hotset policy test --help"}}) {
     RunResult run = run_hotset(bad.arguments);
