@@ -2,7 +2,6 @@
 #include "base/clock.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include "base/interrupt.h"
 
@@ -23,16 +22,12 @@ Nanoseconds SystemClock::wall() {
 }
 
 bool SystemClock::sleep_until(Nanoseconds deadline) {
-  // ppoll on the interrupt's descriptor: a Ctrl-C between the check and the sleep is not missed.
+  // By waiting for descriptors: a Ctrl-C between the check and the sleep is not missed.
   for (;;) {
-    if (interrupt_requested()) return false;
+    if (end_requested()) return false;
     Nanoseconds left = deadline - now();
     if (left <= Nanoseconds::zero()) return true;
-    timespec timeout{};
-    timeout.tv_sec = std::chrono::floor<std::chrono::seconds>(left).count();
-    timeout.tv_nsec = (left % std::chrono::seconds(1)).count();
-    pollfd wake{interrupt_fd(), POLLIN, 0};
-    ::ppoll(&wake, wake.fd >= 0 ? 1 : 0, &timeout, nullptr);
+    wait_readable(-1, left);
   }
 }
 

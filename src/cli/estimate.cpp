@@ -93,6 +93,7 @@ Result<> print_estimates(Observer& observer, LiveEstimator& estimator, Clock& cl
 Result<> show_estimates(Observer& observer, LiveEstimator& estimator, Clock& clock, const Schedule& schedule,
                         const Options& options, std::uint64_t& printed) {
   Output out;
+  out.watch_reader();
   LiveTable table(Style::of(out.fd()), options.verify, terminal_columns(out.fd()));
   if (!options.json) HOTSET_CHECK(out.line(table.header()));
   auto print = [&](const Estimate& estimate) -> Result<bool> {

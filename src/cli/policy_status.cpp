@@ -60,6 +60,7 @@ Result<int> follow_events(const EventOptions& options) {
   HOTSET_TRY(GuardEventReader reader, GuardEventReader::open(pinned.buffer.get()));
   SystemClock clock;
   Output output;
+  output.watch_reader();
   Style style = Style::of(output.fd());
   Result<> printed;
   auto print = [&](const GuardEvent& event) {
@@ -71,7 +72,7 @@ Result<int> follow_events(const EventOptions& options) {
                                        : policy_event_text(event, status, wall, style));
     --left;
   };
-  while (left > 0 && printed && !interrupt_requested() && !output.reader_gone()) {
+  while (left > 0 && printed && !end_requested()) {
     HOTSET_TRY(std::size_t events, reader.poll(std::chrono::seconds(1), print));
     if (events > 0) continue;
     HOTSET_TRY(bool runs, agent_runs(pinned.agent));

@@ -94,7 +94,7 @@ Result<int> list(bool json) {
 
 // Sleeps until `due`. True when `over` came before; empty: nothing is waited for.
 bool sleep_unless(const std::function<bool()>& over, Clock& clock, Nanoseconds due) {
-  while (clock.now() < due && !interrupt_requested()) {
+  while (clock.now() < due && !end_requested()) {
     clock.sleep_until(over ? std::min(due, clock.now() + kLookAfterTargets) : due);
     if (over && over()) return true;
   }
@@ -110,7 +110,7 @@ Result<std::uint64_t> run(const Schedule& schedule, Clock& clock, const std::fun
     bool ended = sleep_unless(over, clock, due);
     HOTSET_TRY(bool go_on, print());
     ++printed;
-    if (!go_on || ended || printed == schedule.count || interrupt_requested()) return printed;
+    if (!go_on || ended || printed == schedule.count || end_requested()) return printed;
   }
 }
 

@@ -29,7 +29,9 @@ WindowPrinter::WindowPrinter(Output& output, Format format)
     : output_(&output),
       format_(format),
       terminal_(is_terminal(output.fd())),
-      in_place_(format.repeated && !format.json && can_move(output.fd())) {}
+      in_place_(format.repeated && !format.json && can_move(output.fd())) {
+  output.watch_reader();
+}
 
 Result<> WindowPrinter::print(std::span<const WindowReading> readings, Nanoseconds wall) {
   if (!format_.json) return print_text(readings);

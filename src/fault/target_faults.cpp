@@ -45,7 +45,7 @@ Result<TargetWindow> TargetFaults::next_window(Nanoseconds deadline, Nanoseconds
     }
     waiting_.clear();
     Nanoseconds now = clock.now();
-    bool interrupted = interrupt_requested();
+    bool interrupted = end_requested();
     if (now >= deadline || interrupted) {
       HOTSET_TRY(std::uint64_t total, collector_.total(process_));
       begin_ = now;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/transport.h"
 
-#include <poll.h>
-
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <utility>
@@ -52,19 +49,14 @@ Result<std::size_t> Transport::consume(const Take& take) {
 
 Result<std::size_t> Transport::poll(Nanoseconds timeout, const Take& take) {
   HOTSET_TRY(std::size_t waiting, consume(take));
-  if (waiting > 0 || timeout <= Nanoseconds::zero() || interrupt_requested()) return waiting;
+  if (waiting > 0 || timeout <= Nanoseconds::zero() || end_requested()) return waiting;
   HOTSET_CHECK(wait(timeout));
   return consume(take);
 }
 
 Result<> Transport::wait(Nanoseconds timeout) const {
   int fd = perf_ ? perf_buffer__epoll_fd(perf_.get()) : ring_buffer__epoll_fd(ring_.get());
-  std::array<pollfd, 2> sources{pollfd{fd, POLLIN, 0}, pollfd{interrupt_fd(), POLLIN, 0}};
-  timespec limit{};
-  limit.tv_sec = std::chrono::floor<std::chrono::seconds>(timeout).count();
-  limit.tv_nsec = (timeout % std::chrono::seconds(1)).count();
-  if (::ppoll(sources.data(), sources[1].fd >= 0 ? 2 : 1, &limit, nullptr) < 0 && errno != EINTR)
-    return fail(errno_error(errno, "wait for", records_));
+  if (!wait_readable(fd, timeout)) return fail(errno_error(errno, "wait for", records_));
   return {};
 }
 

@@ -14,7 +14,9 @@ EstimatePrinter::EstimatePrinter(Output& output, EstimateFormat format, std::str
       format_(format),
       title_(std::move(title)),
       style_(Style::of(output.fd())),
-      table_(style_, faults, terminal_columns(output.fd(), EstimateTable::kAllColumns)) {}
+      table_(style_, faults, terminal_columns(output.fd(), EstimateTable::kAllColumns)) {
+  output.watch_reader();
+}
 
 std::string EstimatePrinter::heading() const {
   switch (format_) {

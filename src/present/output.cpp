@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "base/interrupt.h"
+
 namespace hotset {
 namespace {
 
@@ -44,6 +46,10 @@ Result<> Output::line(std::string_view text) {
   std::string record(text);
   record += '\n';
   return print(record);
+}
+
+void Output::watch_reader() const {
+  hotset::watch_reader(fd_);
 }
 
 Result<> Output::finish() {

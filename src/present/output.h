@@ -30,6 +30,8 @@ class Output {
 
   // The reader closed its end; nothing more will be written.
   [[nodiscard]] bool reader_gone() const { return reader_gone_; }
+  // For who does nothing but print: from now on it ends all waiting, too (base/interrupt.h).
+  void watch_reader() const;
   [[nodiscard]] int fd() const { return fd_; }
 
  private:

@@ -133,6 +133,16 @@ TEST_F(PolicyRun, leaves_nothing_behind_that_counts_when_it_is_killed) {
   EXPECT_EQ(run_hotset({"policy", "status", "--json"}).json_lines()[0]["pid"], next.pid());
 }
 
+TEST_F(PolicyRun, goes_on_when_the_reader_of_its_events_went_away_who_frees_the_place_for_the_next) {
+  RunningHotset agent(run_);
+  ASSERT_TRUE(agent.wait_for_output("agent "));
+  RunResult unread = run_hotset({"policy", "events"}, {.wrapper = {"sh", "-c", "\"$@\" | true", "sh"}});
+  EXPECT_FALSE(unread.timed_out);
+  EXPECT_EQ(unread.err, "");
+  read_secret();
+  EXPECT_EQ(run_hotset({"policy", "events", "-n", "1", "--json"}).exit_code, 0);
+}
+
 TEST_F(PolicyRun, is_refused_beside_another) {
   RunningHotset agent(run_);
   ASSERT_TRUE(agent.wait_for_output("agent "));

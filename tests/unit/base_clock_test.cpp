@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/fd.h"
+#include "base/interrupt.h"
 
 namespace hotset {
 namespace {
@@ -27,6 +34,23 @@ TEST(SystemClock, sleeps_at_least_until_the_deadline) {
   Nanoseconds deadline = clock.now() + 2ms;
   EXPECT_TRUE(clock.sleep_until(deadline));
   EXPECT_GE(clock.now(), deadline);
+}
+
+TEST(SystemClock, sleeps_no_longer_than_there_is_a_reader_of_what_is_printed) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  Fd read_end(ends[0]), write_end(ends[1]);
+  SystemClock clock;
+  const Nanoseconds before = clock.now();
+  watch_reader(write_end.get());
+  EXPECT_TRUE(clock.sleep_until(before + 1ms));
+  EXPECT_FALSE(end_requested());
+  read_end.reset();
+  EXPECT_FALSE(clock.sleep_until(before + 30s));
+  EXPECT_TRUE(end_requested());
+  watch_reader(-1);
+  EXPECT_LT(clock.now(), before + 20s);
+  EXPECT_FALSE(end_requested());
 }
 
 TEST(Seconds, survive_the_round_trip) {
