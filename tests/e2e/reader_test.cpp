@@ -8,8 +8,8 @@
 namespace hotset {
 namespace {
 
-// hotset ... | true: the shell waits for both.
-const RunOptions kUnread{.wrapper = {"sh", "-c", "\"$@\" | true", "sh"}};
+// hotset ... | true: the shell waits for both, and ends as hotset does.
+const RunOptions kUnread{.wrapper = {"bash", "-o", "pipefail", "-c", "\"$@\" | true", "bash"}};
 
 class AReaderThatGoesAway : public testing::TestWithParam<std::vector<std::string>> {};
 
