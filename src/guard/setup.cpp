@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,20 @@ constexpr std::array kTopologies{GUARD_TOPOLOGIES(GUARD_TOPOLOGY_ROW)};
 #undef GUARD_TOPOLOGY_ROW
 
 constexpr std::array<std::string_view, 2> kLocks{"rename_lock", "mount_lock"};
+
+// They do not move while the kernel runs, and its list of symbols is long (a tenth of a second): once found, they are
+// known. Found in that list, that is: `files` may be another tree the next time.
+std::vector<std::uint64_t> lock_addresses(const Files& files) {
+  static std::mutex one_at_a_time;
+  static std::string known_from;
+  static std::vector<std::uint64_t> known;
+  std::scoped_lock hold(one_at_a_time);
+  std::string list = files.resolve("/proc/kallsyms");
+  if (list == known_from && std::ranges::count(known, 0) == 0) return known;
+  known = kernel_addresses(files, kLocks);
+  known_from = std::move(list);
+  return known;
+}
 
 std::string kernel_release() {
   utsname names{};
@@ -67,7 +82,7 @@ Result<GuardSetup> choose_setup(const Files& files, const GuardOptions& options,
   HOTSET_TRY(KernelTypes types, KernelTypes::open());
   setup.typed_pointers = types.has_function("bpf_rdonly_cast");
   setup.prepare_exec = types.has_tracepoint("sched_prepare_exec");
-  std::vector<std::uint64_t> locks = kernel_addresses(files, kLocks);
+  std::vector<std::uint64_t> locks = lock_addresses(files);
   setup.rename_lock = locks[0];
   setup.mount_lock = locks[1];
   setup.topology = options.topology ? *options.topology : best_topology(files, setup, types);
