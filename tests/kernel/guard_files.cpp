@@ -138,17 +138,24 @@ std::string hook_test_name(const testing::TestParamInfo<guard_hook>& info) {
   return std::string(hook_name(info.param));
 }
 
+namespace {
+
+std::optional<std::string> why_not(const Result<>& tried) {
+  return tried ? std::nullopt : std::optional(to_sentence(tried.error()));
+}
+
+} // namespace
+
+// Asked before each test, and the same each time: to try takes a while, attaching to an LSM hook above all.
 std::optional<std::string> no_guard() {
-  Result<> tried = try_bpf_loop();
-  if (tried) return std::nullopt;
-  return to_sentence(tried.error());
+  static const std::optional<std::string> kWhy = why_not(try_bpf_loop());
+  return kWhy;
 }
 
 std::optional<std::string> no_lsm() {
   if (std::optional<std::string> why = no_guard()) return why;
-  Result<> tried = try_lsm();
-  if (tried) return std::nullopt;
-  return to_sentence(tried.error());
+  static const std::optional<std::string> kWhy = why_not(try_lsm());
+  return kWhy;
 }
 
 } // namespace hotset

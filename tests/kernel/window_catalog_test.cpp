@@ -33,17 +33,21 @@ std::uint32_t id_of(int fd) {
   return info ? info->id : 0;
 }
 
+// Its maps alone, without a program that the verifier would have to look at.
+Skeleton<window_test_bpf> loaded_maps() {
+  Skeleton<window_test_bpf> object = open_skeleton<window_test_bpf>("the window test").value();
+  choose_programs(*object->obj, {});
+  Result<> loaded = load_skeleton(*object->skeleton, "the window test");
+  EXPECT_TRUE(loaded) << to_sentence(loaded.error());
+  return object;
+}
+
 class WindowCatalog : public testing::Test {
  protected:
-  void SetUp() override {
-    object_ = open_skeleton<window_test_bpf>("the window test").value();
-    Result<> loaded = load_skeleton(*object_->skeleton, "the window test");
-    ASSERT_TRUE(loaded) << to_sentence(loaded.error());
-  }
   static Result<WindowMap> open(int fd) { return open_window(Files(), std::to_string(id_of(fd))); }
   static Result<WindowMap> open(const bpf_map* map) { return open(bpf_map__fd(map)); }
 
-  Skeleton<window_test_bpf> object_;
+  Skeleton<window_test_bpf> object_ = loaded_maps();
 };
 
 TEST_F(WindowCatalog, knows_a_window_by_the_number_of_its_map) {
@@ -102,8 +106,7 @@ TEST_F(WindowCatalog, says_of_a_window_that_nobody_started_that_it_was_not_start
 }
 
 TEST_F(WindowCatalog, takes_a_name_only_where_one_map_has_it) {
-  Skeleton<window_test_bpf> another = open_skeleton<window_test_bpf>("the window test").value();
-  ASSERT_TRUE(load_skeleton(*another->skeleton, "the window test"));
+  Skeleton<window_test_bpf> another = loaded_maps();
   Result<WindowMap> map = open_window(Files(), "twelve");
   ASSERT_FALSE(map);
   EXPECT_EQ(map.error().code, ErrorCode::usage);
@@ -149,7 +152,6 @@ class WithoutDacOverride {
 class PinnedWindows : public WindowCatalog {
  protected:
   void SetUp() override {
-    WindowCatalog::SetUp();
     Result<Fd> mount = private_mount("bpf");
     if (!mount) GTEST_SKIP() << to_sentence(mount.error());
     mount_ = *std::move(mount);
