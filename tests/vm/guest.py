@@ -7,6 +7,8 @@ instruction, for the sake of two faults of the emulator (QEMU 7.2), which look l
     a function does: "Oops: int3" (fixed in QEMU 8.1, which locks the page before it translates).
   - cmpxchg16b leaves arbitrary flags behind, the trap flag among them; newer kernels use it in their allocator, and
     about every second boot of 6.12 died. Without it they have another way.
+Nor are "fast" string instructions theirs (erms, fsrm): they go a byte at a time here, and a kernel that relies on them
+spends a third of its time on clearing and copying pages.
 Two processors all the same, because programs for each CPU need them, and turns end anywhere. The console goes to one
 file and results as frames (see init.sh) to another, so that a guest which hangs, panics or is ended by the time limit
 still says what it did, and its console says where it stopped.
@@ -26,6 +28,9 @@ from pathlib import Path
 
 from image import boot_archive
 from kernels import Kernel
+
+
+CPU = "max,cx16=off,erms=off,fsrm=off"
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,7 @@ def boot(
     append = " ".join(["console=ttyS0 panic=-1 loglevel=6", *(c.append for c in rows if c.append)])
     smp = next((c.smp for c in rows if c.smp), "2")
     command = [
-        "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max,cx16=off" + "".join(c.cpu for c in rows),
+        "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", CPU + "".join(c.cpu for c in rows),
         "-smp", smp, "-m", "4096", "-display", "none", "-monitor", "none", "-nodefaults", "-no-reboot", "-no-user-config",
         "-serial", f"file:{console}", "-serial", f"file:{results}",
         "-kernel", str(kernel.file("vmlinuz")), "-initrd", str(initrd), "-append", append,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import fnmatch
 import io
 import json
 import re
@@ -22,6 +23,7 @@ import expected
 import guest
 import image
 import kernels
+import run
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -187,6 +189,54 @@ class Tables(unittest.TestCase):
     def test_each_job_has_a_script_and_a_judge(self):
         scripts = {p.stem for p in (TOP / "tests/vm/jobs").glob("*.sh")}
         self.assertEqual(scripts, set(checks.JUDGES))
+
+
+def lets_through(gtest_filter: str, name: str) -> bool:
+    """As GoogleTest reads a filter: patterns to take, and behind a minus patterns to leave."""
+    take, _, leave = gtest_filter.partition("-")
+    found = lambda patterns: any(fnmatch.fnmatchcase(name, p) for p in patterns.split(":") if p)
+    return (not take or found(take)) and not found(leave)
+
+
+def kernel_tests() -> list[str]:
+    """Their names as the sources have them, with a parameter of no hook's name where they have one."""
+    text = "".join(p.read_text() for p in sorted((TOP / "tests/kernel").glob("*.cpp")))
+    prefixes = {suite: prefix for prefix, suite in re.findall(r"INSTANTIATE_TEST_SUITE_P\((\w+), (\w+),", text)}
+    prefixes |= dict.fromkeys(re.findall(r"^HOTSET_GUARD_TESTS\((\w+)\)", text, re.M), "By")
+    names = []
+    for kind, suite, name in re.findall(r"^(TEST|TEST_F|TEST_P)\((\w+), (\w+)\)", text, re.M):
+        names.append(f"{prefixes[suite]}/{suite}.{name}/parameter" if kind == "TEST_P" else f"{suite}.{name}")
+    return names
+
+
+class Boots(unittest.TestCase):
+    def test_no_kernel_test_is_left_out_by_all_boots(self):
+        names = kernel_tests()
+        self.assertGreater(len(names), 100)
+        for name in names:
+            homes = [b.configuration for b in run.BOOTS if lets_through(run.test_filter(b), name)]
+            self.assertTrue(homes, f"{name} runs in no boot")
+
+    def test_what_has_a_home_runs_in_the_first_boot_no_more(self):
+        first = run.test_filter(run.BOOTS[0])
+        for name in kernel_tests():
+            has_home = any(fnmatch.fnmatchcase(name, p) for b in run.BOOTS[1:] for p in b.home)
+            self.assertNotEqual(lets_through(first, name), has_home, name)
+
+    def test_each_pattern_names_a_test(self):
+        hooks = re.findall(r'"(fault_\w+)"', (TOP / "src/kernel/hooks.cpp").read_text())
+        names = [n.replace("/parameter", f"/{h}") for n in kernel_tests() for h in ("parameter", *hooks)]
+        for pattern in (p for b in run.BOOTS for p in b.tests()):
+            self.assertTrue(fnmatch.filter(names, pattern), pattern)
+
+    def test_each_configuration_is_one_of_the_table_and_no_row_is_twice(self):
+        for row in run.BOOTS:
+            guest.configure(row.configuration)
+        self.assertEqual(len({b.configuration for b in run.BOOTS}), len(run.BOOTS))
+
+    def test_each_configuration_of_the_table_is_booted(self):
+        booted = {part for b in run.BOOTS for part in b.configuration.split("+")}
+        self.assertEqual(booted, set(guest.CONFIGURATIONS))
 
 
 class Document(unittest.TestCase):
