@@ -30,13 +30,8 @@ class GuardCache : public GuardTest {
     EXPECT_FALSE(judged.hit);
     EXPECT_EQ(judged.denied, denied);
   }
-  // Opens the file until that is a hit, as the second time is; others' renames may end what is known in between.
   static void make_known(const Guard& guard, const std::string& path, bool denied) {
-    open_judged(guard, path);
-    Judged again = open_judged(guard, path);
-    for (int tries = 0; !again.hit && tries < 10; ++tries)
-      again = open_judged(guard, path);
-    expect_hit(again, denied);
+    expect_hit(open_until_hit(guard, path), denied);
   }
   static ino_t inode_of(const std::string& path) {
     struct stat info{};

@@ -73,6 +73,14 @@ Judged open_judged(const Guard& guard, const std::string& path, int flags) {
   return judged(guard, [&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0600); });
 }
 
+Judged open_until_hit(const Guard& guard, const std::string& path) {
+  open_judged(guard, path);
+  Judged again = open_judged(guard, path);
+  for (int tries = 0; !again.hit && tries < 10; ++tries)
+    again = open_judged(guard, path);
+  return again;
+}
+
 void GuardTest::SetUp() {
   if (std::optional<std::string> why = GetParam() == GUARD_LSM ? no_lsm() : no_guard()) GTEST_SKIP() << *why;
   static std::array<std::optional<guard_topology>, 2> known; // it does not change, and takes a second to find out

@@ -53,7 +53,10 @@ struct Judged {
 
 // An open (and a close) by this process, whose opens alone `guard` judges.
 Judged open_judged(const Guard& guard, const std::string& path, int flags = O_RDONLY);
-// The same of a descriptor that was opened by other means: `open` returns it.
+// Opens the file until that is a hit, as the second time is, and a few times at most: what is known of it may end in
+// between, by others' renames, or by a mount namespace that is still being taken down after its last thread was joined.
+Judged open_until_hit(const Guard& guard, const std::string& path);
+// The same as open_judged() of a descriptor that was opened by other means: `open` returns it.
 template <class Open>
 Judged judged(const Guard& guard, const Open& open);
 
