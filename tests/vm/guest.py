@@ -44,7 +44,7 @@ class Configuration:
     append: str = ""  # to the kernel's command line
     cgroup: str = ""
     needs: str = ""  # a CONFIG_ option without which the kernel cannot be configured so
-    needs_if_known: str = ""  # the same, for an option that only newer kernels have: older ones always can
+    needs_if_known: str = ""  # the same, for an option that some kernels do not know: those always can
 
 
 CONFIGURATIONS = {
@@ -53,7 +53,7 @@ CONFIGURATIONS = {
         Configuration("default", "two processors, the kernel's own settings, cgroup v2 with the memory controller"),
         Configuration("cpus", "8 possible processors of which 2 are online", smp="8", append="maxcpus=2"),
         Configuration("paging4", "4-level page tables", cpu=",la57=off"),
-        Configuration("paging5", "5-level page tables", cpu=",la57=on", needs="X86_5LEVEL"),
+        Configuration("paging5", "5-level page tables", cpu=",la57=on", needs_if_known="X86_5LEVEL"),
         Configuration("thp-always", "transparent huge pages always", append="transparent_hugepage=always"),
         Configuration("thp-never", "transparent huge pages never", append="transparent_hugepage=never"),
         Configuration("cgroup2", "cgroup v2 alone, with the memory controller", append="cgroup_no_v1=all", cgroup="v2"),

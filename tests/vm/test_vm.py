@@ -124,8 +124,8 @@ class Archive(unittest.TestCase):
 class Configurations(unittest.TestCase):
     def test_what_a_kernel_cannot_be_is_said(self):
         with tempfile.TemporaryDirectory() as folder:
-            old = kernel_with("CONFIG_MEMCG=y\n", Path(folder) / "old")
-            new = kernel_with("# CONFIG_MEMCG_V1 is not set\nCONFIG_X86_5LEVEL=y\n", Path(folder) / "new")
+            old = kernel_with("CONFIG_MEMCG=y\n# CONFIG_X86_5LEVEL is not set\n", Path(folder) / "old")
+            new = kernel_with("# CONFIG_MEMCG_V1 is not set\n", Path(folder) / "new")
             self.assertEqual(guest.lacking(old, "paging4+cgroup1"), "")
             self.assertIn("X86_5LEVEL", guest.lacking(old, "paging5"))
             self.assertEqual(guest.lacking(new, "paging5"), "")
