@@ -24,6 +24,7 @@
 #include "access/reference.h"
 #include "access/target.h"
 #include "base/units.h"
+#include "estimate/meter.h"
 #include "main.h"
 #include "quartiles.h"
 #include "row.h"
@@ -37,7 +38,8 @@ constexpr int kWarmUp = 40; // windows at most, until all was cleared once
 constexpr int kBetween = 4; // windows of a method that are not counted, each time after the others had their turn
 constexpr Nanoseconds kWindow = 200ms;
 constexpr double kBudgetUs = 5000;
-constexpr double kNoisePercent = 0.1; // slowdowns below mean nothing, nor does a ratio of them
+constexpr double kError = MeterOptions{}.error; // of the RSS, as hotset measure has it
+constexpr double kNoisePercent = 0.1;           // slowdowns below mean nothing, nor does a ratio of them
 
 struct Case {
   std::string_view name;
@@ -132,7 +134,7 @@ struct Bench {
     for (int round = 0; round < rounds(); ++round) {
       double resident = 0;
       auto spent = [&](AccessMeter& meter, Aim::Method method) {
-        const Aim aim{.method = method, .budget_us = kBudgetUs, .error_pages = 0.01 * resident};
+        const Aim aim{.method = method, .budget_us = kBudgetUs, .error_pages = kError * resident};
         for (int i = 0; i < kBetween; ++i)
           window(meter, aim, kWindow / 2); // what the others have cleared, this one finds
         const MeterReading reading = window(meter, aim, kWindow);
@@ -171,7 +173,7 @@ struct Bench {
     AccessMeter meter = AccessMeter::open(census, id, clock, 1).value();
     Reference reference = Reference::open(Files(), id, clock).value();
     warm_up(meter);
-    const Aim aim{.budget_us = 10'000, .error_pages = 0.01 * 1024 * 1024};
+    const Aim aim{.budget_us = 10'000, .error_pages = kError * 1024 * 1024};
     Row lost{name, "slowdown", "%", "auto", {}, {}, kNoisePercent}, p99{name, "p99", "us", "auto", {}, {}},
         longest{name, "longest", "ms", "auto", {}, {}};
     const int seconds = full ? 4 : 3;

@@ -2,6 +2,8 @@
 #include "access/runs.h"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace hotset {
 namespace {
@@ -39,13 +41,23 @@ void RunBuilder::add(const Region& region, const PageMask& pages) {
     bridge_from_ = region.address + kTableBytes;
     return;
   }
-  for (unsigned first = pages.next(0); first < kTablePages;) {
-    unsigned last = first + 1;
-    while (last < kTablePages && pages.test(last))
-      ++last;
-    extend(region, first, last, true);
-    first = last < kTablePages ? pages.next(last) : kTablePages;
+  // Where the set begins or ends, page by page: runs are short and many where the hot pages are scattered.
+  constexpr unsigned kNone = kTablePages;
+  unsigned first = kNone;
+  std::uint64_t before = 0;
+  for (unsigned w = 0; w < pages.words.size(); ++w) {
+    const std::uint64_t word = pages.words[w];
+    for (std::uint64_t edges = word ^ (word << 1 | before); edges != 0; edges &= edges - 1) {
+      const unsigned edge = w * 64 + static_cast<unsigned>(std::countr_zero(edges));
+      if (first == kNone) {
+        first = edge;
+      } else {
+        extend(region, std::exchange(first, kNone), edge, true);
+      }
+    }
+    before = word >> 63;
   }
+  if (first != kNone) extend(region, first, kTablePages, true);
 }
 
 void RunBuilder::extend(const Region& region, unsigned first, unsigned last, bool may_bridge) {

@@ -12,6 +12,8 @@ constexpr unsigned kBlockSizes[] = {1, 8, 32, 64, 128, 256, 512};
 constexpr int kTriesPerUnit = 8;
 // Half-width of a 95 % betting interval in standard errors: 1.25 times the normal interval's (tests/unit).
 constexpr double kHalfWidth = 1.25 * 1.96;
+// Of n draws that all agree, the 95 % betting interval is this / n wide: ln(2/α) = 3.7, were the fair bet known before.
+constexpr double kRare = 4.8;
 constexpr double kMemory = 256; // draws after which old windows have faded
 
 } // namespace
@@ -73,9 +75,10 @@ SampleDesign design_sample(const Spread& spread, std::uint64_t frame_pages, doub
     if (double price = unit_us * variance; best_price > 0 && price >= best_price) continue;
     best_price = unit_us * variance;
     // n with kHalfWidth · frame · sqrt(variance / n) = error, less what the finite population saves; and enough draws
-    // that a rare block is not simply missed (the bounded interval's ln(2/α) / n).
+    // that a rare block is not simply missed: where all agree, the interval reaches kRare / n to one side, and half of
+    // that is its half-width.
     double share = std::max(error_pages, 1.0) / frame;
-    double wanted = std::max(kHalfWidth * kHalfWidth * variance / (share * share), 3.7 / share);
+    double wanted = std::max(kHalfWidth * kHalfWidth * variance / (share * share), kRare / 2 / share);
     wanted = wanted / (1 + wanted * pages / frame);
     double affordable = budget_us / unit_us;
     double units = std::max(std::min(wanted, affordable), static_cast<double>(kLeastUnits));

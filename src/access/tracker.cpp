@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "access/tracker_join.h"
@@ -19,6 +20,9 @@ constexpr float kHot = 0.5F;           // tables above are not worth a sweep: mo
 constexpr double kCheapShare = 0.05;   // of the budget: a scoped clear that costs less is made whatever it settles
 constexpr unsigned kSweepLeast = 8;    // cold pages that a sweep of a table must be expected to win
 constexpr double kNotWorthSampling_us = 300; // an exact window this cheap is not made cheaper
+constexpr double kWorthSampling = 2;         // a sample that is asked for is drawn where all costs this many times it
+// What widens a sampled interval by next to nothing is settled once in so many windows, however cheap that is.
+constexpr unsigned kSeldom = 16;
 
 } // namespace
 
@@ -39,16 +43,22 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   double budget = std::max(0.0, aim.budget_us - settle_by_scope(aim, scoped, plan));
 
   choose_flush(plan);
-  ClearPlan all = plan;
-  ask_for_all(costs, all);
-  double price = costs.of(all.runs.size(), all.run_pages);
   const std::uint64_t pages = unknown_pages();
-  SampleDesign design =
+  const SampleDesign design =
       design_sample(spread_, std::max<std::uint64_t>(pages, 1), aim.error_pages, budget * (1 - kSweepShare), costs);
-  bool few = all.runs.size() <= kLeastUnits && price <= std::max(budget, kNotWorthSampling_us);
+  // Where a sample is asked for and the pages alone make all of them much dearer, their runs need not be worked out.
+  const bool asked = aim.method == Aim::Method::sample;
+  const double worth_us = asked ? design.cost_us * kWorthSampling : std::numeric_limits<double>::infinity();
+  ClearPlan all = plan;
+  double price = costs.of(0, pages);
+  if (price <= worth_us) {
+    ask_for_all(costs, all);
+    price = costs.of(all.runs.size(), all.run_pages);
+  }
+  bool few = all.runs.size() <= kLeastUnits && price <= std::max(budget, kNotWorthSampling_us) && price <= worth_us;
   bool sample_is_cheap = aim.error_pages > 0 && price > kNotWorthSampling_us && design.cost_us * 4 < price;
-  bool sampling = aim.method == Aim::Method::sample ||
-                  (aim.method == Aim::Method::automatic && (price > budget || sample_is_cheap));
+  bool sampling = asked || (aim.method == Aim::Method::automatic && (price > budget || sample_is_cheap));
+  sampled_ = !few && sampling;
   if (few || (!sampling && price <= budget)) {
     for (const Warm& warm : warm_)
       warm.table->asked |= std::exchange(warm.table->unknown, {});
@@ -58,7 +68,10 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
   }
 
   plan.approach = sampling ? ClearPlan::Approach::sample : ClearPlan::Approach::partial;
-  plan.reason = sampling && price <= budget
+  plan.reason = asked
+                    ? fmt::format("asked for: a sample takes {:.1f} ms, clearing all {}{:.1f} ms", design.cost_us / 1e3,
+                                  price > worth_us && all.runs.empty() ? "at least " : "", price / 1e3)
+                : sampling && price <= budget
                     ? fmt::format("a sample meets the error at {:.1f} of {:.1f} ms", design.cost_us / 1e3, price / 1e3)
                     : fmt::format("clearing all takes {:.1f} ms, the budget is {:.1f} ms", price / 1e3, budget / 1e3);
   settle_rest(plan);
@@ -138,6 +151,7 @@ double Tracker::settle_by_scope(const Aim& aim, const ScopedCosts& scoped, Clear
     kind.others += region->accessed.count() - wanted;
     kind.flushes_the_other = kind.flushes_the_other || flush_in(*region, table->unknown).has_value();
   }
+  const bool sampled = aim.method == Aim::Method::sample || (aim.method == Aim::Method::automatic && sampled_);
   double spent = 0;
   std::uint64_t at_stake = 0; // pages that are safe only as long as the other kind provides a flush
   const bool file_first = kinds[1].wanted >= kinds[0].wanted;
@@ -149,12 +163,13 @@ double Tracker::settle_by_scope(const Aim& aim, const ScopedCosts& scoped, Clear
     bool matters = static_cast<double>(kind.wanted) > aim.error_pages / 8;
     waited_[file] += kind.wanted;
     if (kind.wanted == 0 || waited_[file] <= (flushed ? 0 : kind.others + at_stake)) continue;
-    if (!matters && price > aim.budget_us * kCheapShare) continue;
+    ++quiet_[file];
+    if (!matters && (sampled ? quiet_[file] < kSeldom : price > aim.budget_us * kCheapShare)) continue;
     owed_us_[file] = std::min(owed_us_[file] + share, share * kMaxOwedWindows);
     if (price > owed_us_[file]) continue;
     owed_us_[file] = std::max(0.0, owed_us_[file] - price);
     spent += std::min(price, share);
-    waited_[file] = 0;
+    waited_[file] = quiet_[file] = 0;
     if (flushed) at_stake = kind.wanted + kind.others;
     plan.scoped_pages += present_[file];
     (file ? plan.scoped_file : plan.scoped_anonymous) = true;

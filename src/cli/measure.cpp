@@ -28,7 +28,7 @@ struct MeasureOptions {
   std::string seconds, interval, duration;
   std::string count, steps;
   std::string method = "auto";
-  std::string budget = "1%", error = "1%";
+  std::string budget = "1%", error = "2%";
   bool relative = false;
   bool cumulative = false, profile = false, snapshot = false;
   bool json = false, csv = false;
@@ -242,7 +242,7 @@ Action declare_measure(CLI::App& app, const Tail& tail) {
     names.emplace_back(method.name);
   app.add_option("--method", options->method, "How to measure")->check(CLI::IsMember(names))->capture_default_str();
   app.add_option("--budget", options->budget, "Share of one CPU and of the target's time that clearing may take (1%)");
-  app.add_option("--error", options->error, "Half-width of the interval to aim for, as a share of the RSS (1%)");
+  app.add_option("--error", options->error, "Half-width of the interval to aim for, as a share of the RSS (2%)");
   app.add_flag("--relative", options->relative, "--error is a share of the working set");
   auto* cumulative = app.add_flag("-C,--cumulative", options->cumulative, "One growing window, read every SECONDS");
   auto* snapshot = app.add_flag("-s,--snapshot", options->snapshot, "Read what is referenced now, without a reset");

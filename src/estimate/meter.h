@@ -36,7 +36,7 @@ class Meter {
 struct MeterOptions {
   Nanoseconds window = std::chrono::seconds(1);
   double budget = 0.01;  // share of the window that clearing may take, of one CPU and of the target's time
-  double error = 0.01;   // half-width of the interval to aim for: a share of the RSS …
+  double error = 0.02;   // half-width of the interval to aim for: a share of the RSS …
   bool relative = false; // … or of the working set that the window before showed
   double confidence = 0.95;
   bool snapshot = false; // readings without a window are wanted: of "auto" only methods that have them
