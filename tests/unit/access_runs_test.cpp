@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "access/runs.h"
 
 namespace hotset {
@@ -31,6 +33,29 @@ TEST(Runs, go_on_across_tables_of_one_mapping_only) {
   builder.add(region_at(2, 1), PageMask::range(0, 5));
   builder.add(region_at(3, 2), PageMask::range(0, 5));
   EXPECT_EQ(builder.runs(), (Runs{run_at(0, 500, 17), run_at(2, 0, 5), run_at(3, 0, 5)}));
+}
+
+TEST(Runs, without_bridges_hold_just_the_pages_asked_for) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 1000; ++round) {
+    PageMask pages;
+    bool set = random() % 2 != 0; // and then in turns, so that ends of words and tables come up, too
+    for (unsigned page = 0; page < kTablePages; ++page) {
+      if (random() % 4 == 0) set = !set;
+      if (set) pages.set(page);
+    }
+    RunBuilder builder(0);
+    builder.add(region_at(0), pages);
+    PageMask held;
+    std::uint64_t at = kBase;
+    for (const auto& run : builder.runs()) {
+      ASSERT_TRUE(run.address > at || (run.address == kBase && at == kBase)) << "two runs without a gap";
+      at = run.end();
+      held |= PageMask::range(static_cast<unsigned>((run.address - kBase) / 4096),
+                              static_cast<unsigned>((run.end() - kBase) / 4096));
+    }
+    ASSERT_EQ(held, pages);
+  }
 }
 
 TEST(Runs, take_huge_pages_whole_or_not_at_all) {

@@ -84,5 +84,19 @@ TEST(Design, keeps_to_the_budget_and_draws_no_more_than_the_error_needs) {
   EXPECT_GE(design_sample({}, 1'000'000, 1000, 0, costs).units, kLeastUnits);
 }
 
+TEST(Design, draws_enough_that_blocks_which_agree_give_the_interval_asked_for) {
+  Spread agree{.ratio = 1, .between = 0, .within = 0, .weight = 256};
+  const std::uint64_t frame = 100'000;
+  for (double share : {0.02, 0.05, 0.1}) {
+    const double error = share * static_cast<double>(frame);
+    const SampleDesign design = design_sample(agree, frame, error, 1e9, {});
+    const std::vector<Draw> draws(design.units, Draw{.size = 8, .low = 8, .high = 8});
+    const RatioHistory learned{.variance = agree.variance(design.block_pages), .weight = 32};
+    const Interval total = betting_interval(draws, frame, 0.95, learned);
+    EXPECT_LE((total.high - total.low) / 2, 1.1 * error) << share;
+    EXPECT_GE((total.high - total.low) / 2, 0.5 * error) << share;
+  }
+}
+
 } // namespace
 } // namespace hotset

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a window is measured by a sample, and what it then leaves alone.
+#include <gtest/gtest.h>
+
+#include "access/tracker.h"
+#include "unit/access_simulated.h"
+
+namespace hotset {
+namespace {
+
+TEST(Tracker, a_sample_that_was_asked_for_is_drawn_from_long_runs_too) {
+  SimulatedTarget target;
+  target.add(64);
+  Tracker tracker(1);
+  const Aim sample{.method = Aim::Method::sample, .budget_us = 5000, .error_pages = 5000};
+  ClearPlan plan;
+  for (int window = 0; window < 8; ++window) { // in the first ones the sweep finds that nothing has gone cold
+    plan = target.begin(tracker, sample);
+    for (std::size_t i = 0; i < 64; ++i)
+      target.touch(i, PageMask::all());
+    const Answer answer = tracker.answer(target.census());
+    EXPECT_LE(answer.low, target.truth());
+    EXPECT_GE(answer.high, target.truth());
+    tracker.learn(target.census());
+  }
+  EXPECT_EQ(plan.approach, ClearPlan::Approach::sample) << plan.reason;
+  EXPECT_LT(plan.run_pages, 64 * 512 / 4);
+}
+
+// A library's few pages widen a sampled interval by next to nothing, and clearing them costs more than the sample.
+TEST(Tracker, a_sample_settles_what_hardly_matters_to_it_seldom_and_says_so) {
+  SimulatedTarget target;
+  target.add(64);
+  target.add(1, Mapping::file);
+  target.tables[64].stuck = PageMask::all();
+  Tracker tracker(1);
+  const Aim sample{.method = Aim::Method::sample, .budget_us = 1e6, .error_pages = 8 * 20};
+  int settled = 0;
+  for (int window = 0; window < 48; ++window) {
+    const ClearPlan plan = target.begin(tracker, sample);
+    settled += plan.scoped_file;
+    for (std::size_t i = 0; i < 64; ++i)
+      target.touch(i, PageMask::range(0, 512));
+    target.touch(64, PageMask::range(0, 10));
+    const Answer answer = tracker.answer(target.census());
+    EXPECT_LE(answer.low, target.truth());
+    EXPECT_GE(answer.high, target.truth());
+    tracker.learn(target.census());
+  }
+  EXPECT_GE(settled, 2);
+  EXPECT_LE(settled, 5);
+}
+
+} // namespace
+} // namespace hotset
