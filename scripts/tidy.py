@@ -56,7 +56,7 @@ def main():
     tidy = [TIDY, "-p", str(build), "--quiet", "--extra-arg=-Wno-unknown-warning-option",
             f"--extra-arg=--gcc-install-dir={libstdcxx_of_gcc()}"]
     version = subprocess.run([TIDY, "--version"], check=True, capture_output=True).stdout
-    checks = b"".join(file.read_bytes() for file in [ROOT / ".clang-tidy", *sorted(ROOT.glob("*/.clang-tidy"))])
+    checks = b"".join(file.read_bytes() for file in [ROOT / ".clang-tidy", *sorted(ROOT.glob("*/.clang-tidy")), *sorted(ROOT.glob("src/*/.clang-tidy"))])
     common = version + checks + " ".join(tidy).encode()
 
     due = []
