@@ -17,11 +17,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile bool enforce = false;
-const volatile __u32 exempt_pid = 0;	    /* the agent, in its own PID namespace: never denied anything */
-const volatile __u32 only_pid = 0;	    /* judge this process alone; 0: all */
-const volatile bool typed_pointers = false; /* this kernel has bpf_rdonly_cast */
-
-void *bpf_rdonly_cast(void *object, __u32 type) __ksym __weak;
+const volatile __u32 exempt_pid = 0; /* the agent, in its own PID namespace: never denied anything */
+const volatile __u32 only_pid = 0;   /* judge this process alone; 0: all */
 
 /* The one policy, written before anything is attached and never changed: a reload loads new programs with new maps. */
 struct {
@@ -63,32 +60,32 @@ static __always_inline __u32 access_of(__u32 mode, __u32 flags)
 /* How a match was come by. */
 enum match_source { FROM_CACHE, FROM_WALK, FROM_WALK_AND_KEPT };
 
-__noinline int count_open(__u32 match, __u32 source, __u32 stale, __u32 deny)
+static __always_inline void count_open(__u32 match, enum match_source source, bool stale, bool deny)
 {
 	struct policy_window *w = window_of(policy);
 
 	if (!w)
-		return 0;
-	window_add_to(w, lookups, 1);
+		return;
+	window_begin(w);
+	window_count(w, lookups, 1);
 	if (deny)
-		window_add_to(w, denied, 1);
+		window_count(w, denied, 1);
 	if (source == FROM_CACHE) {
 		if (match == POLICY_NO_MATCH)
-			window_add_to(w, hits_no_policy, 1);
+			window_count(w, hits_no_policy, 1);
 		else if (deny)
-			window_add_to(w, hits_deny, 1);
+			window_count(w, hits_deny, 1);
 		else
-			window_add_to(w, hits_allow, 1);
-		return 0;
+			window_count(w, hits_allow, 1);
+		return;
 	}
-	window_add_to(w, misses_walk, 1);
+	window_count(w, misses_walk, 1);
 	if (source == FROM_WALK_AND_KEPT)
-		window_add_to(w, fills, 1);
+		window_count(w, fills, 1);
 	if (stale)
-		window_add_to(w, invalidations, 1);
+		window_count(w, invalidations, 1);
 	if (match == POLICY_UNKNOWN_MATCH)
-		window_add_to(w, unknown, 1);
-	return 0;
+		window_count(w, unknown, 1);
 }
 
 /*
@@ -159,16 +156,13 @@ static __always_inline bool carries_others(struct dentry *dentry)
 SEC("lsm/file_open")
 int BPF_PROG(guard_file_open, struct file *file, int earlier)
 {
-	__u64 address = 0;
-
 	if (earlier)
 		return earlier;
 	if (file->f_mode & (MODE_NO_ACCOUNT | MODE_PATH))
 		return 0;
 	if (enforce && exempt_pid && current_pid() == exempt_pid)
 		return 0;
-	bpf_probe_read_kernel(&address, sizeof(address), ctx); /* the first argument, as a number */
-	if (judge(file, address, access_of(file->f_mode, file->f_flags), true, true) && enforce)
+	if (judge(file, number_at(ctx, typed_pointers), access_of(file->f_mode, file->f_flags), true, true) && enforce)
 		return -EPERM;
 	return 0;
 }
@@ -197,60 +191,60 @@ int BPF_PROG(guard_rmdir, struct inode *parent, struct dentry *directory, int ea
 	return earlier;
 }
 
-/* What a system call means here, by its number. */
+/* What a system call means here, by its number: in the table of 64 bits, and with IN_32 in that of 32. */
 enum { CALL_OPENS = 1, CALL_MOVES, CALL_REMOVES_DIRECTORY, CALL_UNLINKS_AT };
+#define IN_32(meaning)	 ((meaning) << 4)
 #define CALLS		 512
 #define REMOVE_DIRECTORY 0x200	    /* AT_REMOVEDIR; dx is the third argument in both tables */
 #define X32_CALL	 0x40000000 /* __X32_SYSCALL_BIT */
 #define TS_COMPAT	 2	    /* the task is in a system call of the 32-bit table */
 
-/* open, creat, openat, open_by_handle_at, openat2; rename*, mount, umount2, pivot_root, move_mount */
-static const __u8 calls_64[CALLS] = {
+/*
+ * open, creat, openat, open_by_handle_at, openat2; rename*, mount, umount (that of 32 bits alone), umount2, pivot_root,
+ * move_mount; rmdir, unlinkat. One table, so that most calls are done with after one load.
+ */
+static const __u8 calls[CALLS] = {
     [2] = CALL_OPENS,
     [85] = CALL_OPENS,
     [257] = CALL_OPENS,
     [304] = CALL_OPENS,
-    [437] = CALL_OPENS,
     [82] = CALL_MOVES,
     [264] = CALL_MOVES,
     [316] = CALL_MOVES,
     [165] = CALL_MOVES,
     [166] = CALL_MOVES,
     [155] = CALL_MOVES,
-    [429] = CALL_MOVES,
     [84] = CALL_REMOVES_DIRECTORY,
     [263] = CALL_UNLINKS_AT,
-};
-
-/* The same, and the old umount. */
-static const __u8 calls_32[CALLS] = {
-    [5] = CALL_OPENS,	     [8] = CALL_OPENS,
-    [295] = CALL_OPENS,	     [342] = CALL_OPENS,
-    [437] = CALL_OPENS,	     [38] = CALL_MOVES,
-    [302] = CALL_MOVES,	     [353] = CALL_MOVES,
-    [21] = CALL_MOVES,	     [52] = CALL_MOVES,
-    [217] = CALL_MOVES,	     [429] = CALL_MOVES,
-    [22] = CALL_MOVES,	     [40] = CALL_REMOVES_DIRECTORY,
-    [301] = CALL_UNLINKS_AT,
+    [429] = CALL_MOVES | IN_32(CALL_MOVES),
+    [437] = CALL_OPENS | IN_32(CALL_OPENS),
+    [5] = IN_32(CALL_OPENS),
+    [8] = IN_32(CALL_OPENS),
+    [295] = IN_32(CALL_OPENS),
+    [342] = IN_32(CALL_OPENS),
+    [38] = IN_32(CALL_MOVES),
+    [302] = IN_32(CALL_MOVES),
+    [353] = IN_32(CALL_MOVES),
+    [21] = IN_32(CALL_MOVES),
+    [22] = IN_32(CALL_MOVES),
+    [52] = IN_32(CALL_MOVES),
+    [217] = IN_32(CALL_MOVES),
+    [40] = IN_32(CALL_REMOVES_DIRECTORY),
+    [301] = IN_32(CALL_UNLINKS_AT),
 };
 
 /* The file behind a descriptor of the current process, as a number that the verifier does not know. */
-static __always_inline struct file *file_of(long descriptor)
+static __always_inline struct file *file_of(struct task_struct *task, long descriptor)
 {
-	struct files_struct *files = bpf_get_current_task_btf()->files;
-	struct file *file = NULL;
-
-	if (descriptor >= files->fdt->max_fds)
-		return NULL;
-	bpf_probe_read_kernel(&file, sizeof(file), files->fdt->fd + descriptor);
-	return file;
+	/* The call returned it just now, and a table never shrinks: so it is within. */
+	return (void *)number_at(task->files->fdt->fd + descriptor, typed_pointers);
 }
 
 /* Judges a file that was opened, by the number that is its address. */
-static __always_inline void audit(struct file *file, __u32 also)
+static __always_inline void audit(struct file *file, bool executes)
 {
 	__u64 address = (__u64)file;
-	__u32 mode, access;
+	__u32 mode;
 
 	if (!file) {
 		window_bump(policy, unseen);
@@ -261,21 +255,24 @@ static __always_inline void audit(struct file *file, __u32 also)
 	mode = peek(typed_pointers, file, f_mode);
 	if (mode & MODE_PATH)
 		return;
-	access = also ? also : access_of(mode, peek(typed_pointers, file, f_flags));
-	judge(file, address, access, typed_pointers, false);
+	/* The flags tell no more: O_TRUNC is taken off by now, and who executes says so. */
+	judge(file, address, executes ? POLICY_EXECUTE : access_of(mode, 0), typed_pointers, false);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(guard_sys_exit, struct pt_regs *regs, long result)
 {
-	bool compat = bpf_get_current_task_btf()->thread_info.status & TS_COMPAT;
 	__u32 number = regs->orig_ax & ~X32_CALL;
+	struct task_struct *task;
+	__u8 meaning;
 
-	if (number >= CALLS || result < 0)
+	if (number >= CALLS || result < 0 || !calls[number])
 		return 0;
-	switch (compat ? calls_32[number] : calls_64[number]) {
+	task = bpf_get_current_task_btf();
+	meaning = task->thread_info.status & TS_COMPAT ? calls[number] >> 4 : calls[number] & 0xf;
+	switch (meaning) {
 	case CALL_OPENS:
-		audit(file_of(result), 0);
+		audit(file_of(task, result), false);
 		break;
 	case CALL_UNLINKS_AT:
 		if (!(regs->dx & REMOVE_DIRECTORY))
@@ -296,7 +293,7 @@ int BPF_PROG(guard_sys_exit, struct pt_regs *regs, long result)
 SEC("tp_btf/sched_prepare_exec")
 int BPF_PROG(guard_prepare_exec, struct task_struct *task, struct linux_binprm *bprm)
 {
-	audit(BPF_CORE_READ(bprm, file), POLICY_EXECUTE);
+	audit(BPF_CORE_READ(bprm, file), true);
 	return 0;
 }
 
@@ -304,6 +301,6 @@ int BPF_PROG(guard_prepare_exec, struct task_struct *task, struct linux_binprm *
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(guard_process_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
-	audit(BPF_CORE_READ(bprm, file), POLICY_EXECUTE);
+	audit(BPF_CORE_READ(bprm, file), true);
 	return 0;
 }

@@ -52,21 +52,18 @@ static __always_inline __u64 mixed(__u64 hash, __u64 word)
 	return hash ^ hash >> 32;
 }
 
-/*
- * Reads a member of a kernel structure: by a plain load where the verifier knows what the pointer points to (`typed`,
- * a constant), else by a copy, which is a call. Plain loads are what makes a hit cheap.
- */
-#define peek(typed, pointer, member) ((typed) ? (pointer)->member : BPF_CORE_READ(pointer, member))
-
 static __always_inline void topology_of_an_entry(struct topology *topology)
 {
 	topology->own = *(volatile __u64 *)&own_topology.changes;
-	topology->mounts = mount_lock_at ? sequence_at(mount_lock_at) : 0;
+	topology->mounts = mount_lock_at ? sequence_at(mount_lock_at, typed_pointers) : 0;
 }
 
 /*
  * Where the file is, and the fingerprint of that. `walk`: also what a walk from there has to be held against. `file`
  * may be of any origin, `typed` or not; see peek.
+ *
+ * Each open comes by here, so a word of the fingerprint is as full as it can be: of our own count, whose half would
+ * take 2^32 renames to come round, the lower half is beside the generation.
  */
 static __always_inline __u64 find_file(struct origin *origin, struct file *file, __u32 generation, bool typed,
 				       bool walk)
@@ -80,22 +77,32 @@ static __always_inline __u64 find_file(struct origin *origin, struct file *file,
 		topology_now(&origin->topology);
 	else
 		topology_of_an_entry(&origin->topology);
-	/* As numbers, for a verifier allows no arithmetic with pointers that it knows. */
-	bpf_core_read(origin, 2 * sizeof(__u64), &file->f_path);
-	hash = mixed(fingerprint_key, generation);
-	hash = mixed(hash, origin->topology.mounts | (renames_end_matches ? (__u64)origin->topology.renames << 32 : 0));
-	hash = mixed(hash, origin->topology.own);
+	if (typed_pointers) {
+		origin->vfsmount = number_at(&file->f_path.mnt, true);
+		origin->dentry = number_at(&file->f_path.dentry, true);
+	} else {
+		bpf_core_read(origin, 2 * sizeof(__u64), &file->f_path); /* by one copy */
+	}
+	hash = mixed(fingerprint_key, generation | origin->topology.own << 32);
+	if (renames_end_matches)
+		hash = mixed(hash, origin->topology.mounts | (__u64)origin->topology.renames << 32);
+	else if (mount_lock_at)
+		hash = mixed(hash, origin->topology.mounts);
 	hash = mixed(hash, origin->dentry);
 	/* Without the kernel's count of mounts an address might be that of another mount by now. */
-	if (!mount_lock_at && bpf_core_field_exists(struct mount, mnt_id_unique)) {
-		struct mount *mount = mount_of(origin);
-
-		hash = mixed(hash, BPF_CORE_READ(mount, mnt_id_unique));
-	} else {
+	if (!mount_lock_at && bpf_core_field_exists(struct mount, mnt_id_unique))
+		hash = mixed(hash, number_at(&mount_of(origin)->mnt_id_unique, typed_pointers));
+	else
 		hash = mixed(hash, origin->vfsmount);
-	}
-	dentry = typed ? file->f_path.dentry : (void *)origin->dentry;
-	hash = mixed(hash, peek(typed, dentry, d_name.hash) | (__u64)peek(typed, dentry, d_name.len) << 32);
+	dentry = (void *)origin->dentry;
+	if (typed_pointers)
+		dentry = bpf_rdonly_cast(dentry, bpf_core_type_id_kernel(struct dentry));
+	else if (typed)
+		dentry = file->f_path.dentry;
+	if (typed && !typed_pointers)
+		hash = mixed(hash, dentry->d_name.hash | (__u64)dentry->d_name.len << 32);
+	else
+		hash = mixed(hash, number_at(&dentry->d_name.hash, typed_pointers)); /* the length is beside it */
 	parent = peek(typed, dentry, d_parent);
 	directory = peek(typed, parent, d_inode);
 	hash = mixed(hash, peek(typed, directory, i_ino));
@@ -129,10 +136,10 @@ static __always_inline __u64 *table_entry(struct file *file, bool typed)
 {
 	struct inode *inode = peek(typed, file, f_inode);
 	struct super_block *super = peek(typed, inode, i_sb);
-	__u64 hash = mixed(fingerprint_key, peek(typed, inode, i_ino));
-	__u32 slot;
+	__u64 number = peek(typed, inode, i_ino);
+	__u64 hash =
+	    mixed(fingerprint_key ^ number, peek(typed, super, s_dev) | (__u64)peek(typed, inode, i_generation) << 32);
+	__u32 slot = (hash >> 20) & (GUARD_TABLE_ENTRIES - 1);
 
-	hash = mixed(hash, peek(typed, super, s_dev) | (__u64)peek(typed, inode, i_generation) << 32);
-	slot = (hash >> 20) & (GUARD_TABLE_ENTRIES - 1);
 	return bpf_map_lookup_elem(&match_table, &slot);
 }

@@ -119,28 +119,42 @@ __noinline __u32 decide(const struct policy_image *policy_image, __u32 match, __
 	return verdict;
 }
 
+/* The verdict as far as no subject matters; SUBJECT_MATTERS where one does. */
+#define SUBJECT_MATTERS 0xffffffffU
+
+static __always_inline __u32 verdict_on_anybody(const struct policy_image *policy_image, __u32 match, __u32 access)
+{
+	bool decided = false;
+	__u32 verdict = 0;
+
+	for (__u32 bit = 0; bit < POLICY_ACCESSES; bit++) {
+		const struct policy_choice *choice = choice_of(policy_image, match, bit);
+		__u32 one;
+
+		if (!(access >> bit & 1))
+			continue;
+		if (choice->count)
+			return SUBJECT_MATTERS;
+		one = VERDICT(policy_verdict_of(policy_image, choice->otherwise));
+		if (!(access & (access - 1)))
+			return one; /* as nearly always */
+		if (!decided || (VERDICT_DENIES(one) && !VERDICT_DENIES(verdict)))
+			verdict = one;
+		decided = true;
+	}
+	return verdict;
+}
+
 static __always_inline __u32 find_verdict(const struct policy_image *policy_image, __u32 match, __u32 access)
 {
 	struct policy_verdict unknown = {policy_image->unknown, POLICY_BY_UNKNOWN, POLICY_NO_RULE};
 	__u32 executable = POLICY_NO_MATCH;
-	bool subject_matters = false, decided = false;
-	__u32 verdict = 0;
+	__u32 verdict;
 
 	if (match == POLICY_UNKNOWN_MATCH)
 		return VERDICT(unknown);
-	for (__u32 bit = 0; bit < POLICY_ACCESSES; bit++) {
-		const struct policy_choice *choice = choice_of(policy_image, match, bit);
-		struct policy_verdict one;
-
-		if (!(access >> bit & 1))
-			continue;
-		subject_matters |= choice->count != 0;
-		one = policy_verdict_of(policy_image, choice->otherwise);
-		if (!decided || (one.action == POLICY_DENY && !VERDICT_DENIES(verdict)))
-			verdict = VERDICT(one);
-		decided = true;
-	}
-	if (!subject_matters)
+	verdict = verdict_on_anybody(policy_image, match, access);
+	if (verdict != SUBJECT_MATTERS)
 		return verdict;
 	if (policy_image->conditions & POLICY_BY_EXECUTABLE)
 		executable = executable_match(policy_image);

@@ -23,9 +23,7 @@
 #pragma once
 
 #include "guard.h"
-#include "kernel_types.h"
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include "guard_peek.bpf.h"
 
 /* Addresses of the kernel's sequence counts; 0: not known. */
 const volatile __u64 rename_lock_at = 0;
@@ -45,20 +43,12 @@ struct topology {
 	__u64 own;
 };
 
-static __always_inline __u32 sequence_at(__u64 address)
-{
-	__u32 sequence = 1; /* odd: what cannot be read is never steady */
-
-	bpf_probe_read_kernel(&sequence, sizeof(sequence), (void *)address);
-	return sequence;
-}
-
 /* What a walk has to hold against; what an entry has to is less where directories are counted by us. */
 static __always_inline void topology_now(struct topology *topology)
 {
 	topology->own = *(volatile __u64 *)&own_topology.changes;
-	topology->mounts = mount_lock_at ? sequence_at(mount_lock_at) : 0;
-	topology->renames = rename_lock_at ? sequence_at(rename_lock_at) : 0;
+	topology->mounts = mount_lock_at ? sequence_at(mount_lock_at, typed_pointers) : 0;
+	topology->renames = rename_lock_at ? sequence_at(rename_lock_at, typed_pointers) : 0;
 }
 
 static __always_inline void topology_changed(void)

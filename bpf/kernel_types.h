@@ -46,6 +46,16 @@ struct cred {
 
 struct file;
 
+/* The count of a sequence lock. */
+struct seqcount {
+	__u32 sequence;
+} RELOCATED;
+
+/* Stands for any number of 64 bits, see guard_peek.bpf.h. */
+struct timespec64 {
+	__s64 tv_sec;
+} RELOCATED;
+
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;

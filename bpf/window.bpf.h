@@ -68,6 +68,12 @@ static __always_inline __u64 window_now(const struct window_header *w)
 	window_add_at(&(w)->header, (const __u64 *)&(w)->total, (__u64 *)(w)->slots,                                   \
 		      sizeof((w)->total) / sizeof(__u64), &(w)->total.counter, n, window_now(&(w)->header))
 
+/* The same in two steps, for several that are counted at one time: one look at the clock serves them all. */
+#define window_begin(w)                                                                                                \
+	window_begin_at(&(w)->header, (const __u64 *)&(w)->total, (__u64 *)(w)->slots,                                 \
+			sizeof((w)->total) / sizeof(__u64), window_now(&(w)->header))
+#define window_count(w, counter, n) window_increase(&(w)->total.counter, n)
+
 #define window_add(name, counter, n)                                                                                   \
 	do {                                                                                                           \
 		struct name##_window *window_copy = window_of(name);                                                   \

@@ -189,12 +189,19 @@ WINDOW_INLINE void window_turn(struct window_header *w, const __u64 *totals, __u
 	window_store(&w->until, until);
 }
 
+/* Begins the second of `now`, in ticks, if it has not begun. What is added right after it counts as of `now`. */
+WINDOW_INLINE void window_begin_at(struct window_header *w, const __u64 *totals, __u64 *slots, __u32 counters,
+				   __u64 now)
+{
+	if (now >= window_load(&w->until))
+		window_turn(w, totals, slots, counters, now);
+}
+
 /* Adds to the counter whose total is `total`, at time `now`, in ticks. */
 WINDOW_INLINE void window_add_at(struct window_header *w, const __u64 *totals, __u64 *slots, __u32 counters,
 				 __u64 *total, __u64 n, __u64 now)
 {
-	if (now >= window_load(&w->until))
-		window_turn(w, totals, slots, counters, now);
+	window_begin_at(w, totals, slots, counters, now);
 	window_increase(total, n);
 }
 
