@@ -19,16 +19,20 @@ struct BenchRow {
   std::optional<double> ratio;          // above 1: hotset is better; absent: the two do not compare
   std::optional<double> spread;         // between quartiles; absent: of a single value, or without a ratio
   std::string_view spread_of = "ratio"; // of the rounds' ratios, or of their values: "hotset", in the same unit
+  std::string_view machine{};           // where it was measured; empty: here
 };
 
 inline nlohmann::ordered_json to_json(const BenchRow& row) {
   auto number = [](const std::optional<double>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
   };
-  return {{"bench", row.bench},         {"case", row.name},           {"metric", row.metric},
-          {"unit", row.unit},           {"hotset", row.hotset},       {"peer", number(row.peer)},
-          {"peer_name", row.peer_name}, {"ratio", number(row.ratio)}, {"spread", number(row.spread)},
-          {"spread_of", row.spread_of}};
+  nlohmann::ordered_json json{{"bench", row.bench},           {"case", row.name},
+                              {"metric", row.metric},         {"unit", row.unit},
+                              {"hotset", row.hotset},         {"peer", number(row.peer)},
+                              {"peer_name", row.peer_name},   {"ratio", number(row.ratio)},
+                              {"spread", number(row.spread)}, {"spread_of", row.spread_of}};
+  if (!row.machine.empty()) json["machine"] = row.machine;
+  return json;
 }
 
 inline void print_json(const BenchRow& row) {

@@ -3,6 +3,7 @@
 """Writes results into the documents: a table between marks is made anew from what a command prints, the prose stays.
 
   ./run bench window --json | scripts/bench_document.py
+  ./run vm 6.12 --config lsm-bpf+icount --job policy-cost | scripts/bench_document.py
   build/hotset selftest --json | scripts/bench_document.py
   build/hotset_unit_tests --gtest_filter='*Coverage*' --gtest_output=json:/dev/stdout | scripts/bench_document.py
 
@@ -32,14 +33,23 @@ def with_unit(value, unit):
     return number(value) if value is None else f"{number(value)} {unit}"
 
 
+def today():
+    return datetime.datetime.now(datetime.timezone.utc).date()
+
+
+def place(rows):
+    """Rows say where they are from, unless that is here."""
+    elsewhere = rows[0].get("machine")
+    return f"{elsewhere}, {today()}.\n\n" if elsewhere else machine()
+
+
 def machine():
     name = platform.machine()
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             name = line.split(":", 1)[1].strip()
             break
-    today = datetime.datetime.now(datetime.timezone.utc).date()
-    return f"{name}, {os.cpu_count()} processors, Linux {platform.release().split('-')[0]}, {today}."
+    return f"{name}, {os.cpu_count()} processors, Linux {platform.release().split('-')[0]}, {today()}.\n\n"
 
 
 def table(columns, rows):
@@ -94,24 +104,25 @@ def simulations_table(tests):
 
 
 def read_input(text):
-    """The table of each kind of result that is in it, by the name of its marks."""
+    """Of each kind of result that is in it, by the name of its marks: where it was measured, and the table."""
     report = re.search(r"^\{\n", text, re.MULTILINE)
     if report:
         suites = json.JSONDecoder().raw_decode(text, report.start())[0]["testsuites"]
         tests = [test for suite in suites for test in suite["testsuite"] if "covered" in test]
-        return {"simulations": simulations_table(tests)} if tests else {}
+        # Simulations have seeds, and give the same on every machine.
+        return {"simulations": ("", simulations_table(tests))} if tests else {}
     kinds = {}
     for row in (json.loads(line) for line in text.splitlines() if line.startswith("{")):
         selftest = row.get("schema", "").startswith("hotset.selftest/")
         kinds.setdefault("selftest" if selftest else f"bench {row['bench']}", []).append(row)
-    return {name: selftest_table(rows) if name == "selftest" else bench_table(rows) for name, rows in kinds.items()}
+    return {name: (place(rows), selftest_table(rows) if name == "selftest" else bench_table(rows))
+            for name, rows in kinds.items()}
 
 
-def write(name, lines):
+def write(name, place_and_date, lines):
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
     marks = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    # Simulations have seeds, and give the same on every machine.
-    text = ("" if name == "simulations" else machine() + "\n\n") + "\n".join(lines) + "\n"
+    text = place_and_date + "\n".join(lines) + "\n"
     places = [path for path in sorted(DOCUMENTS.glob("*.md")) if marks.search(path.read_text())]
     for path in places:
         path.write_text(marks.sub(lambda _: begin + text + end, path.read_text()))
@@ -122,7 +133,7 @@ def main():
     tables = read_input(sys.stdin.read())
     if not tables:
         sys.exit("bench_document: no results on standard input")
-    lost = [name for name, lines in tables.items() if not write(name, lines)]
+    lost = [name for name, table_of in tables.items() if not write(name, *table_of)]
     if lost:
         sys.exit(f"bench_document: no document has a place for {', '.join(lost)}: put '<!-- {lost[0]} -->' and "
                  f"'<!-- end of {lost[0]} -->' there")

@@ -74,7 +74,7 @@ stage_kernel() {
 }
 
 stage_vm() {
-  scripts/build.sh release hotset hotset_kernel_tests hotset_bpf_load || return
+  scripts/build.sh release hotset hotset_kernel_tests hotset_bpf_load hotset_bench_policy || return
   check vm.own_tests python3 -m unittest discover --start-directory tests/vm --pattern 'test_*.py'
   # shellcheck disable=SC2086 # one argument a series
   tests/vm/run.py --record "$results" ${HOTSET_VM_SERIES-6.1 6.12}

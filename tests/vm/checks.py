@@ -48,6 +48,7 @@ def judge_configuration(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Che
         "cgroup2": "memory" in probe.text("cgroup2_controllers").split(),
         "cgroup1": " cgroup rw,relatime,memory " in probe.text("cgroup_mounts"),
         "preempt-full": chosen_word(probe.text("preempt")) == "full",
+        "icount": probe.text("cpu_online").strip() == "0",  # and the bench looks at its clock
         "lsm-bpf": "bpf" in probe.text("lsm").split(","),
         "lsm-off": "bpf" not in probe.text("lsm").split(","),
         "default": probe.text("cpu_online").strip() == "0-1" and "memory" in probe.text("cgroup2_controllers").split(),
@@ -185,6 +186,17 @@ def judge_published(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Check]:
         yield held("published: an estimate lies within its bounds, beside a measured one", sound and counted, json.dumps(e))
 
 
+def judge_policy_cost(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Check]:
+    """The bench made sure that instructions are what it counts."""
+    rows = [json.loads(line) for line in run.jobs["policy-cost"].text("rows.jsonl").splitlines()]
+    judging = {r["case"]: r for r in rows if r["metric"] == "cpu_judging"}
+    yield held("policy-cost: opens at three depths were counted", len(judging) == 3, ", ".join(judging))
+    for case, row in judging.items():
+        least = expected.POLICY_CACHE_GAIN if int(re.search(r"\d+", case)[0]) >= 8 else 1
+        yield held(f"policy-cost: {case}, a hit takes {least} times fewer instructions than a walk",
+                   row["peer"] >= least * row["hotset"] > 0, f"{row['hotset']:.0f} and {row['peer']:.0f}")
+
+
 DMESG_TROUBLE = re.compile(
     r"WARNING:|BUG:|Oops|Call Trace|general protection|Kernel panic|soft lockup|hung_task|blocked for more than|"
     r"self-detected stall|detected stalls|UBSAN|KASAN|segfault at|traps: "
@@ -210,6 +222,7 @@ JUDGES = {
     "kernel-tests": judge_kernel_tests,
     "published": judge_published,
     "dmesg": judge_dmesg,
+    "policy-cost": judge_policy_cost,
 }
 
 

@@ -30,6 +30,8 @@ def features(run: GuestRun) -> dict:
             }
             for r in rows
         }
+    if "policy-cost" in run.jobs and run.jobs["policy-cost"].status == 0:
+        found["policy_cost"] = [json.loads(line) for line in run.jobs["policy-cost"].text("rows.jsonl").splitlines()]
     return found
 
 

@@ -19,6 +19,9 @@ VERIFIER_UPDATE = "./run vm --update-verifier writes it"
 # Growth up to this factor is the compiler's or the kernel's mood; more is ours, and someone should say that it is meant.
 VERIFIER_GROWTH = 1.25
 
+# So many times fewer instructions must judging an open take where the path is known, at 8 names and more.
+POLICY_CACHE_GAIN = 5
+
 # Variables set before loading, so that the verifier walks what users can switch on.
 VERIFIER_SETTINGS = {
     "pace_us": 100_000,

@@ -42,6 +42,7 @@ class Configuration:
     cpu: str = ""  # appended to QEMU's -cpu
     smp: str = ""
     append: str = ""  # to the kernel's command line
+    qemu: tuple[str, ...] = ()  # further options of QEMU
     cgroup: str = ""
     needs: str = ""  # a CONFIG_ option without which the kernel cannot be configured so
     needs_if_known: str = ""  # the same, for an option that some kernels do not know: those always can
@@ -59,6 +60,8 @@ CONFIGURATIONS = {
         Configuration("cgroup2", "cgroup v2 alone, with the memory controller", append="cgroup_no_v1=all", cgroup="v2"),
         Configuration("cgroup1", "memory controller on cgroup v1, v2 beside it (hybrid)", cgroup="v1", needs_if_known="MEMCG_V1"),
         Configuration("preempt-full", "fully preemptible kernel", append="preempt=full", needs="PREEMPT_DYNAMIC"),
+        Configuration("icount", "one processor, whose clocks advance by a nanosecond with each instruction", smp="1",
+                      qemu=("-icount", "shift=0,sleep=off")),
         Configuration("lsm-bpf", "BPF is among the active LSMs", append="lsm=lockdown,yama,bpf", needs="BPF_LSM"),
         Configuration("lsm-off", "BPF LSM built in but not active", append="lsm=lockdown,yama", needs="BPF_LSM"),
     )
@@ -149,6 +152,7 @@ def boot(
         "-smp", smp, "-m", "4096", "-display", "none", "-monitor", "none", "-nodefaults", "-no-reboot", "-no-user-config",
         "-serial", f"file:{console}", "-serial", f"file:{results}",
         "-kernel", str(kernel.file("vmlinuz")), "-initrd", str(initrd), "-append", append,
+        *(word for c in rows for word in c.qemu),
     ]
     run = GuestRun(configuration)
     begin = time.monotonic()

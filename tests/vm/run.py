@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import dataclasses
 import datetime
+import itertools
 import json
 import os
 import resource
@@ -36,7 +37,8 @@ BUILD = TOP / "build"
 CACHE = BUILD / "vm"
 
 # Seconds a job may take in a guest: several times what it takes on an idle machine.
-JOBS = {"probe": 60, "evidence": 60, "verifier": 60, "doctor": 60, "published": 120, "kernel-tests": 600, "dmesg": 20}
+JOBS = {"probe": 60, "evidence": 60, "verifier": 60, "doctor": 60, "published": 120, "kernel-tests": 600, "dmesg": 20,
+        "policy-cost": 120}
 MODULES = ["zram", "loop", "overlay"]  # for tests that need swap or a file system of their own
 
 
@@ -48,6 +50,7 @@ class Boot:
     jobs: tuple[str, ...]
     home: tuple[str, ...] = ()  # tests that run in this boot instead of the first
     also: tuple[str, ...] = ()  # tests of another boot that this configuration may make fail
+    only: tuple[str, ...] = ()  # series; none: all
 
     def tests(self) -> tuple[str, ...]:
         return self.home + self.also
@@ -65,14 +68,17 @@ BOOTS = (
                "Each/FaultHook.*/fault_perf_event", "FaultHooks.*", "FaultCounts.*", "Clock/Window.*", "*huge*",
                "DoctorOnThisKernel.*")),
     # Accessed bits, by the deepest page tables there are.
-    Boot("paging5+cgroup2", ("probe", "doctor", "kernel-tests", "dmesg"),
+    Boot("paging5+cgroup2+lsm-bpf", ("probe", "doctor", "kernel-tests", "dmesg"),
          home=("CensusTest.*", "MeterTest.*", "GroupMeterTest.*", "Reference*", "FindProcess*", "*Workload*",
-               "Array.*")),
+               "Array.*"),
+         also=("*GuardCache.*",)),  # what ends a verdict is found out in another way where nothing interrupts a program
     # What is there for each CPU, what walks page tables, what finds its cgroup.
     Boot("cpus+paging4+cgroup1+thp-always+lsm-off", ("probe", "doctor", "kernel-tests", "dmesg"),
          also=("CgroupMeterTest.*", "CensusTest.*", "MeterTest.exact*", "*huge*", "Windows.*", "Clock/Window.bumps*",
                "Each/FaultHook.*/fault_fexit", "Each/FaultHook.*/fault_perf_event", "FaultHooks.*", "FaultCounts.*",
                "FaultCollector.counts*", "FaultWindow.*", "GuardWithoutLsm.*", "DoctorOnThisKernel.*")),
+    # What the file policy costs, in instructions; one kernel is enough, for it is ratios that are judged.
+    Boot("lsm-bpf+icount", ("probe", "policy-cost"), only=("6.12",)),
 )
 
 
@@ -103,9 +109,12 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def plan(options: argparse.Namespace) -> list[Boot]:
-    """The boots of each kernel, as the command line has it."""
-    boots = [Boot(options.config, tuple(JOBS))] if options.config else list(BOOTS)
+def plan(kernel: Kernel, options: argparse.Namespace) -> list[Boot]:
+    """The boots of that kernel, as the command line has it."""
+    boots = [b for b in BOOTS if not b.only or kernel.series.name in b.only]
+    if options.config:
+        counts = "icount" in options.config.split("+")  # what policy-cost needs, and nothing else should wait for
+        boots = [Boot(options.config, tuple(j for j in JOBS if counts == (j == "policy-cost")))]
     if options.job:
         wanted = [(b, tuple(j for j in b.jobs if j in options.job)) for b in boots]
         boots = [dataclasses.replace(b, jobs=("probe", *(j for j in jobs if j != "probe"))) for b, jobs in wanted if jobs]
@@ -121,7 +130,7 @@ def fitting(row: Boot, kernel: Kernel) -> tuple[Boot, list[tuple[str, str]]]:
 
 
 def programs() -> list[Path]:
-    wanted = [BUILD / n for n in ("hotset", "hotset_kernel_tests", "hotset_bpf_load")]
+    wanted = [BUILD / n for n in ("hotset", "hotset_kernel_tests", "hotset_bpf_load", "hotset_bench_policy")]
     for program in wanted:
         if not program.exists():
             raise SystemExit(f"vm: {program} is not built; run ./run setup and cmake --build build")
@@ -176,6 +185,8 @@ def judge_kernel(kernel: Kernel, booted: list[Booted], options: argparse.Namespa
             "checks": [dataclasses.asdict(c) for c in judged],
         })
         say(kernel, boots[-1])
+        for row in boots[-1]["features"].get("policy_cost", []):
+            print(json.dumps(row), flush=True)  # for scripts/bench_document.py
     return {
         "series": kernel.series.name, "status": "ran", "release": kernel.release, "package": kernel.package,
         "version": kernel.version, "suite": kernel.suite, "boots": boots,
@@ -238,15 +249,18 @@ def fetch(series: Series) -> Kernel | str:
 
 def run_all(wanted: list[Series], options: argparse.Namespace) -> list[dict]:
     """Guests of all kernels side by side, longest first, and each kernel judged when its last one ended."""
-    rows = plan(options)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         fetched = list(pool.map(fetch, wanted))
+    kernels = [kernel for kernel in fetched if isinstance(kernel, Kernel)]
     base = make_base()
     with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
-        futures = {(series, row): pool.submit(run_boot, kernel, row, base, options)
-                   for row in rows for series, kernel in zip(wanted, fetched) if isinstance(kernel, Kernel)}
+        guests: dict[str, list[concurrent.futures.Future[Booted]]] = {kernel.release: [] for kernel in kernels}
+        for rows in itertools.zip_longest(*(plan(kernel, options) for kernel in kernels)):
+            for kernel, row in zip(kernels, rows):
+                if row:
+                    guests[kernel.release].append(pool.submit(run_boot, kernel, row, base, options))
         return [
-            judge_kernel(kernel, [futures[series, row].result() for row in rows], options)
+            judge_kernel(kernel, [guest.result() for guest in guests[kernel.release]], options)
             if isinstance(kernel, Kernel) else not_run(series, kernel)
             for series, kernel in zip(wanted, fetched)
         ]
