@@ -94,6 +94,15 @@ def module_bytes(file: Path) -> bytes:
     return lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
 
 
+def ext4_image(file: Path) -> Path:
+    """A small file system which, other than the guest's own, gives inode numbers out again (see init.sh)."""
+    file.unlink(missing_ok=True)
+    done = subprocess.run(["/sbin/mke2fs", "-q", "-t", "ext4", "-m", "0", str(file), "8M"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"vm: mke2fs {file}: {done.stderr.strip()}")
+    return file
+
+
 def base_archive(programs: list[Path], extra: list[tuple[Path, str]], scratch: Path, here: Path) -> bytes:
     """What all guests share. `extra` are data files and their places in the guest."""
     archive = Cpio()

@@ -29,7 +29,7 @@ import checks  # noqa: E402
 import document  # noqa: E402
 import expected  # noqa: E402
 from guest import CONFIGURATIONS, GuestRun, JobResult, boot, lacking  # noqa: E402
-from image import base_archive  # noqa: E402
+from image import base_archive, ext4_image  # noqa: E402
 from kernels import SERIES, Kernel, Series, Unavailable, chosen, obtain  # noqa: E402
 
 TOP = HERE.parent.parent
@@ -143,7 +143,8 @@ def make_base() -> bytes:
     settings = scratch / "settings"
     settings.write_text("".join(f"--set {k}={v}\n" for k, v in expected.VERIFIER_SETTINGS.items()))
     objects = sorted((BUILD / "bpf").glob("*.bpf.o"))
-    return base_archive(programs(), [(settings, "bpf/settings"), *((o, f"bpf/{o.name}") for o in objects)], scratch, HERE)
+    disk = ext4_image(scratch / "ext4.img")
+    return base_archive(programs(), [(disk, "ext4.img"), (settings, "bpf/settings"), *((o, f"bpf/{o.name}") for o in objects)], scratch, HERE)
 
 
 @dataclass
