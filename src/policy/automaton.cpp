@@ -171,8 +171,10 @@ class Construction {
     std::vector<Places> then(classes);
     state_of(board_.start(), Shape::nothing, {});
     for (std::uint32_t state = 0; state < automaton_.states(); ++state) {
+      if (automaton_.states() > options_.most_states) return std::nullopt;
       if (automaton_.states() * classes > options_.most_transitions) return std::nullopt;
       if (options_.stop && options_.stop()) return std::nullopt;
+      if (options_.hopeless && options_.hopeless(automaton_)) return std::nullopt;
       const Places& places = places_[state]->first; // which stays in its place as the table grows
       const auto shape = static_cast<Shape>(places.back());
       for (Places& list : then)

@@ -49,12 +49,15 @@ struct PathAutomaton {
 
 struct AutomatonOptions {
   std::size_t most_transitions = 2 * std::size_t{POLICY_MAX_TRANSITIONS};
+  std::size_t most_states = 2 * std::size_t{POLICY_MAX_STATES};
   // Reads absolute, normalised paths alone, so that text_of() a state with is_path is one. Takes some more states.
   bool only_paths = false;
   // Given the patterns that match whatever else comes: those that no longer matter.
   std::function<PatternSet(const PatternSet& settled)> forget;
   // Asked at each state: true gives up, as if it took too much.
   std::function<bool()> stop;
+  // Asked at each state, of what there is so far: true gives up. `next` lacks the states that were come upon last.
+  std::function<bool(const PathAutomaton& so_far)> hopeless;
 };
 
 // Of at most kMostPatterns patterns. Nothing when it would take more transitions than it may, or was stopped.

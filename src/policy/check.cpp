@@ -30,6 +30,7 @@ constexpr std::array kProblems{
 
 // Larger than the kernel program's, since paths are told from other texts; still a bound on time.
 constexpr std::size_t kMostTransitions = 4 * std::size_t{POLICY_MAX_TRANSITIONS};
+constexpr std::size_t kMostStates = 4 * std::size_t{POLICY_MAX_STATES};
 // Of all pairs of rules together: a few seconds.
 constexpr std::size_t kMostOfPairs = std::size_t{1} << 23;
 
@@ -82,10 +83,15 @@ class Check {
       paths.push_back(&rule.path);
     const AutomatonOptions options{
         .most_transitions = kMostTransitions,
+        .most_states = kMostStates,
         .only_paths = true,
         .forget = [&](const PatternSet& settled) { return decided_by_others(report_.policy, settled); },
-        .stop = stop_};
-    const std::optional<PathAutomaton> automaton = build_automaton(paths, options);
+        .stop = stop_,
+        .hopeless = {}};
+    // What is too large for the kernel program is sooner or later so for this too, and it is a search that takes
+    // longest.
+    const bool too_large = std::ranges::count(report_.findings, PolicyProblem::too_large, &PolicyFinding::problem) > 0;
+    const std::optional<PathAutomaton> automaton = too_large ? std::nullopt : build_automaton(paths, options);
     if (!automaton) {
       add(PolicyProblem::unfinished, std::nullopt, {},
           "whether each rule decides something would take too long to find out");

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <ranges>
 #include <utility>
@@ -118,13 +119,13 @@ class Matches {
   std::map<std::vector<std::uint8_t>, std::uint32_t> lists_; // where each list of candidates begins
 };
 
-// By state, whether another match than its own can still come.
+// By state, whether another match than its own can still come. Of an automaton that is not finished: surely can.
 std::vector<bool> open_states(const PathAutomaton& automaton, std::span<const std::uint16_t> match) {
   const std::size_t classes = automaton.classes.sample.size();
   std::vector<std::vector<std::uint32_t>> before(automaton.states());
   std::vector<bool> open(automaton.states());
   std::vector<std::uint32_t> spread;
-  for (std::uint32_t state = 0; state < automaton.states(); ++state)
+  for (std::uint32_t state = 0; state < automaton.next.size() / classes; ++state)
     for (std::uint32_t next : std::span(automaton.next).subspan(state * classes, classes)) {
       before[next].push_back(state);
       if (match[next] == match[state] || open[state]) continue;
@@ -142,6 +143,32 @@ std::vector<bool> open_states(const PathAutomaton& automaton, std::span<const st
   }
   return open;
 }
+
+// Whether an automaton cannot come to fit any more, while it is being built. States merge at the end, so their number
+// says little; but those that are open never do, and matches become no fewer. Looking takes as long as building some of
+// it, so that is done now and then.
+class Hopeless {
+ public:
+  Hopeless(const Policy& policy, const Patterns& patterns) : matches_(*image_, policy, patterns) {}
+
+  bool operator()(const PathAutomaton& so_far) {
+    const std::size_t classes = so_far.classes.sample.size();
+    const std::size_t most = std::min<std::size_t>(POLICY_MAX_STATES, POLICY_MAX_TRANSITIONS / classes);
+    if (so_far.states() <= std::max(most, looked_at_ + looked_at_ / 8)) return false;
+    looked_at_ = so_far.states();
+    while (match_.size() < so_far.states()) {
+      match_.push_back(matches_.number_of(so_far.accepted[match_.size()]));
+      if (!matches_.fits()) return true;
+    }
+    return static_cast<std::size_t>(std::ranges::count(open_states(so_far, match_), true)) > most;
+  }
+
+ private:
+  std::unique_ptr<policy_image> image_ = std::make_unique<policy_image>(); // of which the tables of matches are used
+  Matches matches_;
+  std::vector<std::uint16_t> match_; // by state
+  std::size_t looked_at_ = 0;        // states
+};
 
 // Writes the automaton down: settled states first and one for each match, then the others.
 bool fill_automaton(policy_image& image, const PathAutomaton& automaton, Matches& matches) {
@@ -188,6 +215,8 @@ bool fill_tables(policy_image& image, const Policy& policy, const std::function<
   AutomatonOptions options;
   options.forget = [&](const PatternSet& settled) { return decided_by_others(policy, settled); };
   options.stop = stop;
+  Hopeless hopeless(policy, patterns);
+  options.hopeless = std::ref(hopeless);
   const std::optional<PathAutomaton> automaton = build_automaton(patterns.all, options);
   if (!automaton) return false;
   image.rules = static_cast<std::uint16_t>(policy.rules.size());
@@ -201,10 +230,13 @@ bool first_rules_fit(const Policy& policy, std::size_t rules, const std::functio
   return fill_tables(*std::make_unique<policy_image>(), head, stop);
 }
 
-// A policy grows with its rules, so the one with which it became too large is found by halving.
+// A policy grows with its rules, so the one with which it became too large is found by halving. What is too large costs
+// most to try, and a few rules can be it; so that begins with few, and doubles them while they fit.
 Error too_large(const Policy& policy, const std::function<bool()>& stop) {
   std::size_t fits = 0;
   std::size_t too_many = policy.rules.size();
+  for (std::size_t rules = 1; rules < too_many; rules *= 2)
+    (first_rules_fit(policy, rules, stop) ? fits : too_many) = rules;
   while (too_many - fits > 1) {
     const std::size_t middle = fits + (too_many - fits) / 2;
     (first_rules_fit(policy, middle, stop) ? fits : too_many) = middle;

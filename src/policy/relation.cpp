@@ -34,8 +34,11 @@ PathRelation Relations::of_paths(const PathPattern& first, const PathPattern& se
     return {.known = true, .common = {}, .first_has_more = true, .second_has_more = true};
 
   const std::array patterns{&first, &second};
-  const AutomatonOptions options{
-      .most_transitions = std::min(kMostOfOnePair, budget_), .only_paths = true, .forget = {}, .stop = stop_};
+  const AutomatonOptions options{.most_transitions = std::min(kMostOfOnePair, budget_),
+                                 .only_paths = true,
+                                 .forget = {},
+                                 .stop = stop_,
+                                 .hopeless = {}};
   const std::optional<PathAutomaton> automaton = build_automaton(patterns, options);
   budget_ -= automaton ? automaton->next.size() : options.most_transitions;
   gave_up_ |= !automaton;

@@ -180,6 +180,38 @@ TEST(PolicyCompile, what_is_too_large_is_refused_and_the_rule_named) {
   EXPECT_EQ(refused.error().object, "big.toml:11");
 }
 
+// A state that is built asks whether to stop, so that counts the work.
+TEST(PolicyCompile, what_is_too_large_is_given_up_when_that_is_sure) {
+  Policy policy;
+  policy.file = "big.toml";
+  policy.rules.push_back(rule("/??????????????????????a*", POLICY_DENY)); // would take 2^23 states, with few classes
+  std::size_t built = 0;
+  const std::function<bool()> count = [&] {
+    ++built;
+    return false;
+  };
+  ASSERT_FALSE(compile_policy(policy, no_users, count));
+  EXPECT_GT(built, POLICY_MAX_STATES / 2);
+  EXPECT_LE(built, 2 * POLICY_MAX_STATES + 1);
+}
+
+TEST(PolicyCompile, the_rule_that_is_too_much_is_found_by_few_that_are_too_large) {
+  Policy policy;
+  policy.file = "big.toml";
+  for (std::uint32_t i = 0; i < 128; ++i) {
+    policy.rules.push_back(rule(i == 2 ? "/??????????????????????a*" : fmt::format("/x{}/*", i), POLICY_DENY));
+    policy.rules.back().place = {10 + i, 1};
+  }
+  std::size_t built = 0;
+  const Result<CompiledPolicy> refused = compile_policy(policy, no_users, [&] {
+    ++built;
+    return false;
+  });
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().object, "big.toml:12");
+  EXPECT_LT(built, 4 * POLICY_MAX_STATES); // all rules, the first four, the first three
+}
+
 TEST(PolicyCompile, a_user_is_looked_up_and_one_that_is_missing_is_refused) {
   Policy policy;
   policy.file = "p.toml";
