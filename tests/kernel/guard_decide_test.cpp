@@ -7,8 +7,11 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <random>
+#include <vector>
 
+#include "base/mounts.h"
 #include "guard_files.h"
 
 namespace hotset {
@@ -70,6 +73,60 @@ TEST_P(GuardDecide, agrees_with_the_oracle) {
   EXPECT_GT(counts[GuardCounter::hits_deny], 0U);
   EXPECT_GT(counts[GuardCounter::hits_allow], 0U);
   EXPECT_GT(counts[GuardCounter::hits_no_policy], 0U);
+}
+
+// A cgroup below the mount of cgroup v2 for this process, which returns to its own at the end.
+class OwnCgroup {
+ public:
+  explicit OwnCgroup(std::string_view name) {
+    const std::vector<Mount> mounts = read_mounts(Files()).value();
+    const Mount* mount = find_mount(mounts, "cgroup2");
+    if (mount == nullptr) return;
+    std::ifstream own("/proc/self/cgroup");
+    for (std::string line; std::getline(own, line);)
+      if (line.starts_with("0::")) before_ = mount->point + line.substr(3);
+    path_ = fmt::format("/hotset-guard-{}-{}", name, ::getpid());
+    folder_ = mount->point + path_;
+    std::error_code failed;
+    made_ = std::filesystem::create_directory(folder_, failed);
+  }
+  OwnCgroup(const OwnCgroup&) = delete;
+  OwnCgroup& operator=(const OwnCgroup&) = delete;
+  ~OwnCgroup() {
+    if (made_ && join(before_)) ::rmdir(folder_.c_str());
+  }
+
+  [[nodiscard]] bool made() const { return made_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool enter() const { return join(folder_); }
+
+ private:
+  static bool join(const std::string& folder) {
+    return static_cast<bool>(std::ofstream(folder + "/cgroup.procs") << ::getpid() << std::flush);
+  }
+  std::string before_, path_, folder_;
+  bool made_ = false;
+};
+
+TEST_P(GuardDecide, a_rule_for_a_cgroup_decides_for_who_is_in_it_alone) {
+  OwnCgroup meant("meant"), other("other");
+  if (!meant.made() || !other.made()) GTEST_SKIP() << "no cgroup can be made in a hierarchy of cgroup v2";
+  Folder folder;
+  std::string file = folder.file("denied/a");
+  const bool denies = GetParam() == GUARD_LSM;
+  Guard guard = start(
+      compiled(fmt::format("mode = \"{}\"\ndefault = \"allow\"\nunknown = \"allow\"\n", denies ? "enforce" : "audit") +
+               rule(folder / "denied/", "deny", fmt::format("cgroup = \"{}\"", meant.path()))));
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(meant.enter());
+    Judged in = open_judged(guard, file);
+    ASSERT_TRUE(other.enter());
+    Judged out = open_judged(guard, file);
+    EXPECT_TRUE(in.denied);
+    EXPECT_EQ(in.error, denies ? EPERM : 0);
+    EXPECT_FALSE(out.denied);
+    EXPECT_EQ(out.error, 0);
+  }
 }
 
 HOTSET_GUARD_TESTS(GuardDecide);
