@@ -12,7 +12,8 @@ constexpr unsigned kBlockSizes[] = {1, 8, 32, 64, 128, 256, 512};
 constexpr int kTriesPerUnit = 8;
 // Half-width of a 95 % betting interval in standard errors: 1.25 times the normal interval's (tests/unit).
 constexpr double kHalfWidth = 1.25 * 1.96;
-// Of n draws that all agree, the 95 % betting interval is this / n wide: ln(2/α) = 3.7, were the fair bet known before.
+// Of n draws that all agree, the 95 % betting interval with our bets is this / n wide
+// (tests/unit/access_sample_test.cpp); ln(2/α) = 3.7 would be the least, were it known before that they will agree.
 constexpr double kRare = 4.8;
 constexpr double kMemory = 256; // draws after which old windows have faded
 

@@ -75,7 +75,8 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
                     ? fmt::format("a sample meets the error at {:.1f} of {:.1f} ms", design.cost_us / 1e3, price / 1e3)
                     : fmt::format("clearing all takes {:.1f} ms, the budget is {:.1f} ms", price / 1e3, budget / 1e3);
   settle_rest(plan);
-  double sweep_us = sampling ? budget * kSweepShare : budget - std::min(budget, design.cost_us);
+  // What the sample leaves of the budget is the sweep's: until all that has gone cold was cleared once.
+  double sweep_us = std::max(sampling ? budget * kSweepShare : 0.0, budget - std::min(budget, design.cost_us));
   sweep(sweep_us, costs, !sampling, plan);
   draw(design, plan);
   expect_hidden(now, plan);

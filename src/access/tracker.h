@@ -191,8 +191,8 @@ class Tracker {
   bool scoped_[2] = {false, false};  // the running window began with such a clear: anonymous, file
   std::uint64_t waited_[2] = {0, 0}; // pages times windows that wait for a scoped clear: anonymous, file
   double owed_us_[2] = {0, 0};       // saved up for the next scoped clear: anonymous, file
-  unsigned quiet_[2] = {0, 0};       // windows since the last one: anonymous, file
-  bool sampled_ = false;             // the running window's approach is a sample
+  unsigned quiet_[2] = {0, 0};       // windows that pages waited since the last one: anonymous, file
+  bool sampled_ = false;             // the newest window is measured by a sample; during begin(), the one before
 };
 
 } // namespace hotset

@@ -51,6 +51,15 @@ class Boot:
     home: tuple[str, ...] = ()  # tests that run in this boot instead of the first
     also: tuple[str, ...] = ()  # tests of another boot that this configuration may make fail
     only: tuple[str, ...] = ()  # series; none: all
+    all_tests: bool = False  # whatever other boots are home to
+
+    def gtest_filter(self) -> str:
+        """The kernel tests of this boot, as GoogleTest has it."""
+        if self.all_tests:
+            return "*"
+        if self.configuration == BOOTS[0].configuration:
+            return "-" + ":".join(pattern for other in BOOTS[1:] for pattern in other.home)
+        return ":".join(self.tests())
 
     def tests(self) -> tuple[str, ...]:
         return self.home + self.also
@@ -66,7 +75,7 @@ BOOTS = (
          home=("*Guard*", "WindowNested.*"),
          also=("Each/FaultHook.*/fault_fexit", "Each/FaultHook.*/fault_kprobe", "Each/FaultHook.*/fault_tp_btf",
                "Each/FaultHook.*/fault_perf_event", "FaultHooks.*", "FaultCounts.*", "Clock/Window.*", "*huge*",
-               "DoctorOnThisKernel.*")),
+               "MeterTest.exact*", "GroupMeterTest.*", "DoctorOnThisKernel.*")),
     # Accessed bits, by the deepest page tables there are.
     Boot("paging5+cgroup2+lsm-bpf", ("probe", "doctor", "kernel-tests", "dmesg"),
          home=("CensusTest.*", "MeterTest.*", "GroupMeterTest.*", "Reference*", "FindProcess*", "*Workload*",
@@ -74,19 +83,12 @@ BOOTS = (
          also=("*GuardCache.*",)),  # what ends a verdict is found out in another way where nothing interrupts a program
     # What is there for each CPU, what walks page tables, what finds its cgroup.
     Boot("cpus+paging4+cgroup1+thp-always+lsm-off", ("probe", "doctor", "kernel-tests", "dmesg"),
-         also=("CgroupMeterTest.*", "CensusTest.*", "MeterTest.exact*", "*huge*", "Windows.*", "Clock/Window.bumps*",
+         also=("CgroupMeterTest.*", "GroupMeterTest.*", "CensusTest.*", "MeterTest.exact*", "*huge*", "Windows.*", "Clock/Window.bumps*",
                "Each/FaultHook.*/fault_fexit", "Each/FaultHook.*/fault_perf_event", "FaultHooks.*", "FaultCounts.*",
                "FaultCollector.counts*", "FaultWindow.*", "GuardWithoutLsm.*", "DoctorOnThisKernel.*")),
     # What the file policy costs, in instructions; one kernel is enough, for it is ratios that are judged.
     Boot("lsm-bpf+icount", ("probe", "policy-cost"), only=("6.12",)),
 )
-
-
-def test_filter(row: Boot) -> str:
-    """As GoogleTest has it."""
-    if row == BOOTS[0]:
-        return "-" + ":".join(pattern for other in BOOTS[1:] for pattern in other.home)
-    return ":".join(row.tests()) or "*"
 
 
 def arguments() -> argparse.Namespace:
@@ -114,7 +116,8 @@ def plan(kernel: Kernel, options: argparse.Namespace) -> list[Boot]:
     boots = [b for b in BOOTS if not b.only or kernel.series.name in b.only]
     if options.config:
         counts = "icount" in options.config.split("+")  # what policy-cost needs, and nothing else should wait for
-        boots = [Boot(options.config, tuple(j for j in JOBS if counts == (j == "policy-cost")))]
+        jobs = tuple(j for j in JOBS if counts == (j == "policy-cost"))
+        boots = [Boot(options.config, jobs, all_tests=True)]
     if options.job:
         wanted = [(b, tuple(j for j in b.jobs if j in options.job)) for b in boots]
         boots = [dataclasses.replace(b, jobs=("probe", *(j for j in jobs if j != "probe"))) for b, jobs in wanted if jobs]
@@ -158,7 +161,7 @@ def run_boot(kernel: Kernel, planned: Boot, base: bytes, options: argparse.Names
     row, left_out = fitting(planned, kernel)
     folder = CACHE / "runs" / kernel.release / row.configuration
     jobs = [(j, JOBS[j]) for j in row.jobs]
-    tests = options.gtest_filter or test_filter(planned)
+    tests = options.gtest_filter or planned.gtest_filter()
     run = boot(kernel, row.configuration, base, jobs, folder, 60 + sum(s for _, s in jobs), MODULES,
                {"HOTSET_GTEST_FILTER": tests})
     checks.save_job_files(run, folder)

@@ -13,6 +13,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+from types import SimpleNamespace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -215,14 +216,23 @@ class Boots(unittest.TestCase):
         self.assertGreater(len(names), 100)
         for name in names:
             homes = [b.configuration for b in run.BOOTS
-                     if "kernel-tests" in b.jobs and not b.only and lets_through(run.test_filter(b), name)]
+                     if "kernel-tests" in b.jobs and not b.only and lets_through(b.gtest_filter(), name)]
             self.assertTrue(homes, f"{name} runs in no boot")
 
     def test_what_has_a_home_runs_in_the_first_boot_no_more(self):
-        first = run.test_filter(run.BOOTS[0])
+        first = run.BOOTS[0].gtest_filter()
         for name in kernel_tests():
             has_home = any(fnmatch.fnmatchcase(name, p) for b in run.BOOTS[1:] for p in b.home)
             self.assertNotEqual(lets_through(first, name), has_home, name)
+
+    def test_a_configuration_asked_for_runs_all_tests_and_a_job_asked_for_its_own(self):
+        options = {"config": None, "job": None, "gtest_filter": None}
+        kernel = SimpleNamespace(series=kernels.SERIES[0])
+        asked = run.plan(kernel, SimpleNamespace(**{**options, "config": run.BOOTS[0].configuration}))
+        self.assertEqual([b.gtest_filter() for b in asked], ["*"])
+        jobs = run.plan(kernel, SimpleNamespace(**{**options, "job": ["kernel-tests"]}))
+        self.assertEqual([b.gtest_filter() for b in jobs],
+                         [b.gtest_filter() for b in run.BOOTS if "kernel-tests" in b.jobs])
 
     def test_each_pattern_names_a_test(self):
         hooks = re.findall(r'"(fault_\w+)"', (TOP / "src/kernel/hooks.cpp").read_text())
