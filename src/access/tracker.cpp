@@ -56,8 +56,10 @@ ClearPlan Tracker::begin(const Snapshot& now, const Aim& aim, const ClearCosts& 
     price = costs.of(all.runs.size(), all.run_pages);
   }
   bool few = all.runs.size() <= kLeastUnits && price <= std::max(budget, kNotWorthSampling_us) && price <= worth_us;
+  // A sample that costs more than the whole is none.
+  const bool dearer = asked && price <= std::min(budget, design.cost_us);
   bool sample_is_cheap = aim.error_pages > 0 && price > kNotWorthSampling_us && design.cost_us * 4 < price;
-  bool sampling = asked || (aim.method == Aim::Method::automatic && (price > budget || sample_is_cheap));
+  bool sampling = (asked && !dearer) || (aim.method == Aim::Method::automatic && (price > budget || sample_is_cheap));
   sampled_ = !few && sampling;
   if (few || (!sampling && price <= budget)) {
     for (const Warm& warm : warm_)

@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr int kWarmUp = 3; // windows: a fresh target's first answers have wide bounds, and that is right
 constexpr int kWindows = 5;
-constexpr Nanoseconds kWindow = 120ms;
+constexpr Nanoseconds kWindow =
+    120ms; // for each GiB: the first clear takes time in proportion, and is spread over windows
 // A workload touches more than its region, and has no record of it: stack, code, libraries.
 constexpr double kBesidePages = 96;
 constexpr double kHugeSlackPages = 1024; // the two ends of a contiguous hot set lie in huge pages that count whole
@@ -29,6 +30,10 @@ constexpr double kErrorOfRss = 0.01;     // what a sampled estimate may be wrong
 double median(std::vector<double> values) {
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
   return values[values.size() / 2];
+}
+
+Nanoseconds window_of(const SelftestCell& cell) {
+  return kWindow * std::max<std::uint64_t>(1, cell.rss_bytes >> 30);
 }
 
 double pages(std::uint64_t bytes) {
@@ -122,7 +127,7 @@ Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method&
   HOTSET_TRY(WorkloadProcess workload, WorkloadProcess::start(spec));
   HOTSET_TRY(Process target, find_process(Files(), workload.pid()));
   HOTSET_TRY(TruthReader truth, TruthReader::open(Files(), target.id));
-  MeterOptions options{.window = kWindow, .budget = 0.05};
+  MeterOptions options{.window = window_of(cell), .budget = 0.05};
   Result<std::unique_ptr<Meter>> meter = method.open(Files(), target, clock, options);
   if (!meter) {
     result.why = to_sentence(meter.error());
@@ -136,7 +141,7 @@ Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method&
     truth.next_window();
     HOTSET_CHECK((*meter)->begin());
     known.add(truth.touched(truth.next_window()), false);
-    clock.sleep_until(clock.now() + kWindow);
+    clock.sleep_until(clock.now() + window_of(cell));
     known.add(truth.touched(truth.next_window()), true);
     HOTSET_TRY(Estimate estimate, (*meter)->read());
     known.add(truth.touched(truth.next_window()), false);

@@ -42,7 +42,7 @@ class AccessBitMeter final : public Meter {
     estimate.swap_bytes = swap_of(files_, target_.id.pid);
     if (!is_alive(files_, target_.id)) estimate.swap_bytes.reset(); // the pid may be another process's by now
     if (!estimate.swap_bytes) estimate.flags.push_back({"swap_unknown", "/proc/PID/status has no VmSwap"});
-    add_access_flags(answer, reading, damon_, estimate);
+    add_access_flags(answer, reading, options_, damon_, estimate);
     if (std::optional<Flag> thread = thread_flag(target_)) estimate.flags.push_back(*std::move(thread));
     return estimate;
   }

@@ -40,6 +40,9 @@ std::optional<std::uint64_t> swap_of(const Files& files, pid_t pid) {
   return kb ? std::optional(*kb * 1024) : std::nullopt;
 }
 
+// Times the budget that clearing may take unremarked: each window's price is foretold from earlier ones.
+constexpr double kFarOver = 1.5;
+
 Aim aim_of(const MeterOptions& options, Aim::Method method, double resident, double touched) {
   // Before the first window nothing is known; an aim of one part in a hundred of nothing would be no aim.
   double of = options.relative && touched > 0 ? touched : resident;
@@ -61,12 +64,19 @@ void set_working_set(const Answer& answer, Estimate& estimate) {
   estimate.coverage = answer.coverage();
 }
 
-void add_access_flags(const Answer& answer, const MeterReading& reading, bool damon, Estimate& estimate) {
+void add_access_flags(const Answer& answer, const MeterReading& reading, const MeterOptions& options, bool damon,
+                      Estimate& estimate) {
   estimate.effective_s = to_seconds(reading.window);
   estimate.cost = {.cpu_s = to_seconds(reading.cpu), .target_stall_s = to_seconds(reading.clear_time)};
   auto flag = [&](std::string code, std::string text) { estimate.flags.push_back({std::move(code), std::move(text)}); };
   flag("pss_not_measured", "the proportional share needs a walk of smaps, which costs more than all the rest");
-  if (reading.approach != ClearPlan::Approach::exact) flag("method_choice", reading.reason);
+  if (!reading.reason.empty()) flag("method_choice", reading.reason);
+  const double budget_s = options.budget * to_seconds(options.window);
+  if (to_seconds(reading.clear_time) > kFarOver * budget_s)
+    flag("budget_exceeded",
+         fmt::format("clearing took {:.1f} ms, the budget is {:.1f} ms: a scoped clear is paid from what was saved in "
+                     "earlier windows, and prices are known from those only",
+                     to_seconds(reading.clear_time) * 1e3, budget_s * 1e3));
   for (const Held& held : answer.held)
     flag(fmt::format("held_{}", held.code), fmt::format("{} of {}", bytes_text(held.pages), held.text));
   if (answer.aged > 0)

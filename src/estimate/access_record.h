@@ -24,6 +24,7 @@ Aim aim_of(const MeterOptions& options, Aim::Method method, double resident, dou
 // Method, working set, RSS, granularity and coverage.
 void set_working_set(const Answer& answer, Estimate& estimate);
 // Window and cost, and the reasons for doubt that lie in the bits.
-void add_access_flags(const Answer& answer, const MeterReading& reading, bool damon, Estimate& estimate);
+void add_access_flags(const Answer& answer, const MeterReading& reading, const MeterOptions& options, bool damon,
+                      Estimate& estimate);
 
 } // namespace hotset

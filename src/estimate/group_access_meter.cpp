@@ -84,7 +84,7 @@ class GroupAccessMeter final : public Meter {
                                 .frame_set_bytes = reading.answer.frame_set_bytes,
                                 .usage_bytes = std::nullopt};
     set_working_set(answer, estimate);
-    add_access_flags(answer, reading.meter, damon_, estimate);
+    add_access_flags(answer, reading.meter, options_, damon_, estimate);
     add_attendance(reading, estimate);
     if (const Process* root = group_->root()) estimate.target = *root;
     if (const Cgroup* cgroup = group_->cgroup())
@@ -178,12 +178,21 @@ class GroupAccessMeter final : public Meter {
     if (resident > usage) {
       flag("charged_elsewhere",
            fmt::format("the processes map {}, but the cgroup is charged for {}: the rest was first "
-                       "used by others, and the numbers are cut to the charge",
+                       "used by others; what of it was touched is not told apart, and no number is above the charge",
                        human_bytes(resident), human_bytes(usage)));
+      estimate.coverage = *estimate.coverage * static_cast<double>(usage) / static_cast<double>(resident);
+      if (usage == 0) { // nothing to be touched, which is no working set of these processes
+        estimate.wss.reset();
+        estimate.method = "bounds";
+        return;
+      }
       WorkingSet& wss = *estimate.wss;
-      wss.high_bytes = std::min(wss.high_bytes, usage);
+      if (wss.high_bytes <= usage) return;
+      // More was touched than it is charged for: how much of the charge was is between these.
+      wss.high_bytes = usage;
       wss.bytes = std::min(wss.bytes, usage);
-      wss.low_bytes = std::min(wss.low_bytes, usage);
+      wss.low_bytes -= std::min(wss.low_bytes, resident - usage);
+      if (estimate.method == "exact" && wss.low_bytes < usage) estimate.method = "bounds";
     }
   }
 
