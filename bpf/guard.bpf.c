@@ -233,11 +233,17 @@ static const __u8 calls[CALLS] = {
     [301] = IN_32(CALL_UNLINKS_AT),
 };
 
-/* The file behind a descriptor of the current process, as a number that the verifier does not know. */
+/*
+ * The file behind a descriptor of the current process, as a number that the verifier does not know. What a call
+ * returned need be no descriptor: a tracer, or a supervisor by seccomp, may have answered in place of the kernel.
+ */
 static __always_inline struct file *file_of(struct task_struct *task, long descriptor)
 {
-	/* The call returned it just now, and a table never shrinks: so it is within. */
-	return (void *)number_at(task->files->fdt->fd + descriptor, typed_pointers);
+	struct fdtable *table = task->files->fdt;
+
+	if ((unsigned long)descriptor >= table->max_fds)
+		return NULL;
+	return (void *)number_at(table->fd + descriptor, typed_pointers);
 }
 
 /* Judges a file that was opened, by the number that is its address. */
