@@ -36,7 +36,7 @@ static __always_inline __u64 number_at(const void *address, bool typed)
 	return number;
 }
 
-/* The count of a sequence lock. */
+/* The count of a sequence lock, at an address that user space has found to be readable. */
 static __always_inline __u32 sequence_at(__u64 address, bool typed)
 {
 	__u32 sequence = 1; /* odd: what cannot be copied is never steady */

@@ -62,12 +62,14 @@ int probe_loop(void *ctx)
 	return 0;
 }
 
+const volatile __u64 read_from = 0; /* 0: from the current task */
+
 SEC("raw_tp/sys_enter")
 int probe_kernel_read(void *ctx)
 {
 	__u64 word;
 
-	if (!bpf_probe_read_kernel(&word, sizeof(word), (void *)bpf_get_current_task()))
+	if (!bpf_probe_read_kernel(&word, sizeof(word), (void *)(read_from ? read_from : bpf_get_current_task())))
 		calls++;
 	return 0;
 }

@@ -45,8 +45,9 @@ struct Probe {
 };
 
 // The object with just that program loaded. `feature` is what errors call it.
-Result<Probe> load(const char* name, std::string_view feature) {
+Result<Probe> load(const char* name, std::string_view feature, std::uint64_t read_from = 0) {
   HOTSET_TRY(Skeleton<probe_bpf> skeleton, open_skeleton<probe_bpf>(feature));
+  skeleton->rodata->read_from = read_from;
   HOTSET_CHECK(load_only(*skeleton, name, feature));
   bpf_program* program = bpf_object__find_program_by_name(skeleton->obj, name);
   return Probe{std::move(skeleton), program};
@@ -124,8 +125,10 @@ Result<> try_bpf_loop() {
   return load_and_test_run("probe_loop", "bpf_loop");
 }
 
-Result<> try_kernel_read() {
-  return load_and_test_run("probe_kernel_read", "bpf_probe_read_kernel");
+Result<> try_kernel_read(std::uint64_t address) {
+  constexpr std::string_view kFeature = "bpf_probe_read_kernel";
+  HOTSET_TRY(Probe probe, load("probe_kernel_read", kFeature, address));
+  return test_run(probe, kFeature);
 }
 
 Result<> try_ring_buffer() {

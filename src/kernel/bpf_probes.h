@@ -6,6 +6,8 @@
 // kernel. An error names the real cause (kernel/bpf_error.h).
 #pragma once
 
+#include <cstdint>
+
 #include "base/result.h"
 
 namespace hotset {
@@ -17,8 +19,9 @@ Result<> try_iter_task_vma();
 Result<> try_lsm();
 Result<> try_syscall_program();
 Result<> try_bpf_loop();
-// A program may read kernel memory: it is not in lockdown mode "confidentiality".
-Result<> try_kernel_read();
+// A program may read kernel memory: it is not in lockdown mode "confidentiality". At that address; 0: at one that is
+// there for sure.
+Result<> try_kernel_read(std::uint64_t address = 0);
 
 // Maps.
 Result<> try_ring_buffer();
