@@ -108,6 +108,8 @@ class OwnCgroup {
   bool made_ = false;
 };
 
+// One process, which moves to and fro: what one of its places has made known is a hit in the other, with its own
+// verdict.
 TEST_P(GuardDecide, a_rule_for_a_cgroup_decides_for_who_is_in_it_alone) {
   OwnCgroup meant("meant"), other("other");
   if (!meant.made() || !other.made()) GTEST_SKIP() << "no cgroup can be made in a hierarchy of cgroup v2";
@@ -126,6 +128,12 @@ TEST_P(GuardDecide, a_rule_for_a_cgroup_decides_for_who_is_in_it_alone) {
     EXPECT_EQ(in.error, denies ? EPERM : 0);
     EXPECT_FALSE(out.denied);
     EXPECT_EQ(out.error, 0);
+    if (!guard.keeps()) continue;
+    // Stale: something outside, a mount or a rename, ended what was known.
+    EXPECT_TRUE(out.hit || out.stale);
+    if (round > 0) {
+      EXPECT_TRUE(in.hit || in.stale);
+    }
   }
 }
 

@@ -53,8 +53,8 @@ struct Judged {
 
 // An open (and a close) by this process, whose opens alone `guard` judges.
 Judged open_judged(const Guard& guard, const std::string& path, int flags = O_RDONLY);
-// Opens the file until that is a hit, as the second time is, and a few times at most: what is known of it may end in
-// between, by others' renames, or by a mount namespace that is still being taken down after its last thread was joined.
+// Opens the file twice; the second time, which is to be a hit. It is opened again, a few times at most, only when
+// something was known and has ended, or could not be kept: others may rename and mount in between.
 Judged open_until_hit(const Guard& guard, const std::string& path);
 // The same as open_judged() of a descriptor that was opened by other means: `open` returns it.
 template <class Open>
@@ -88,8 +88,8 @@ class GuardTest : public testing::TestWithParam<guard_hook> {
   [[nodiscard]] Guard start(CompiledPolicy policy, const GuardOptions& options) const;
 };
 
-// Calls `work` in a thread with a mount namespace of its own, in which nothing is shared with others. Skips the test
-// where none can be made.
+// Calls `work` in a thread with a mount namespace of its own, in which nothing is shared with others, and returns when
+// that has been taken down. Skips the test where none can be made.
 void in_own_mount_namespace(const std::function<void()>& work);
 
 std::string hook_test_name(const testing::TestParamInfo<guard_hook>& info);
