@@ -88,10 +88,7 @@ class Check {
         .forget = [&](const PatternSet& settled) { return decided_by_others(report_.policy, settled); },
         .stop = stop_,
         .hopeless = {}};
-    // What is too large for the kernel program is sooner or later so for this too, and it is a search that takes
-    // longest.
-    const bool too_large = std::ranges::count(report_.findings, PolicyProblem::too_large, &PolicyFinding::problem) > 0;
-    const std::optional<PathAutomaton> automaton = too_large ? std::nullopt : build_automaton(paths, options);
+    const std::optional<PathAutomaton> automaton = build_automaton(paths, options);
     if (!automaton) {
       add(PolicyProblem::unfinished, std::nullopt, {},
           "whether each rule decides something would take too long to find out");

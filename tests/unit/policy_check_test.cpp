@@ -138,6 +138,12 @@ TEST(PolicyCheck, a_policy_that_the_kernel_program_cannot_take_is_an_error_and_w
   EXPECT_FALSE(report.size.has_value());
 }
 
+TEST(PolicyCheck, of_a_policy_that_is_too_large_it_is_found_all_the_same_which_rules_never_decide) {
+  EXPECT_THAT(found(check({R"(path = "/????????????????a*", action = "deny")", R"(path = "/zz/y", action = "deny")",
+                           R"(path = "/zz/y", action = "allow")"})),
+              ElementsAre("0 too_large", "0 unfinished", "7 shadowed 6")); // unfinished: of pairs
+}
+
 TEST(PolicyCheck, of_a_text_with_flaws_the_flaws_are_all_that_is_told) {
   const PolicyCheck report = check({R"(path = "a", action = "deny")", R"(path = "/b", action = "maybe")"});
   EXPECT_THAT(found(report), ElementsAre("5 flaw", "6 flaw"));
