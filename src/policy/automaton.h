@@ -48,6 +48,7 @@ struct PathAutomaton {
 };
 
 struct AutomatonOptions {
+  // Twice what the kernel program takes, since some states merge before they are written down for it.
   std::size_t most_transitions = 2 * std::size_t{POLICY_MAX_TRANSITIONS};
   std::size_t most_states = 2 * std::size_t{POLICY_MAX_STATES};
   // Reads absolute, normalised paths alone, so that text_of() a state with is_path is one. Takes some more states.

@@ -144,9 +144,10 @@ std::vector<bool> open_states(const PathAutomaton& automaton, std::span<const st
   return open;
 }
 
-// Whether an automaton cannot come to fit any more, while it is being built. States merge at the end, so their number
-// says little; but those that are open never do, and matches become no fewer. Looking takes as long as building some of
-// it, so that is done now and then.
+// Whether an automaton cannot come to fit any more, while it is being built. States that are settled merge at the end,
+// so that more may be built than fit, up to the bounds of AutomatonOptions. Those that are open never merge, and
+// matches become no fewer, so that these tell sooner. Looking takes as long as building some of it, so that is done now
+// and then.
 class Hopeless {
  public:
   Hopeless(const Policy& policy, const Patterns& patterns) : matches_(*image_, policy, patterns) {}
@@ -154,8 +155,9 @@ class Hopeless {
   bool operator()(const PathAutomaton& so_far) {
     const std::size_t classes = so_far.classes.sample.size();
     const std::size_t most = std::min<std::size_t>(POLICY_MAX_STATES, POLICY_MAX_TRANSITIONS / classes);
-    if (so_far.states() <= std::max(most, looked_at_ + looked_at_ / 8)) return false;
-    looked_at_ = so_far.states();
+    const std::size_t work = so_far.states() + so_far.next.size() / classes; // come upon, and built
+    if (so_far.states() <= most || work <= looked_at_ + looked_at_ / 8) return false;
+    looked_at_ = work;
     while (match_.size() < so_far.states()) {
       match_.push_back(matches_.number_of(so_far.accepted[match_.size()]));
       if (!matches_.fits()) return true;
@@ -167,7 +169,7 @@ class Hopeless {
   std::unique_ptr<policy_image> image_ = std::make_unique<policy_image>(); // of which the tables of matches are used
   Matches matches_;
   std::vector<std::uint16_t> match_; // by state
-  std::size_t looked_at_ = 0;        // states
+  std::size_t looked_at_ = 0;        // work
 };
 
 // Writes the automaton down: settled states first and one for each match, then the others.
