@@ -62,8 +62,8 @@ static __always_inline void topology_of_an_entry(struct topology *topology)
  * Where the file is, and the fingerprint of that. `walk`: also what a walk from there has to be held against. `file`
  * may be of any origin, `typed` or not; see peek.
  *
- * Each open comes by here, so a word of the fingerprint is as full as it can be: of our own count, whose half would
- * take 2^32 renames to come round, the lower half is beside the generation.
+ * Each open comes by here, so a word of the fingerprint is as full as it can be: the lower 32 bits of our own count,
+ * which repeat after 2^32 renames of directories, share one with the generation.
  */
 static __always_inline __u64 find_file(struct origin *origin, struct file *file, __u32 generation, bool typed,
 				       bool walk)
