@@ -16,13 +16,11 @@ constexpr std::uint64_t kNowhere = 0xdead000000000000; // no address at all: its
 
 class GuardSetupOfLocks : public GuardTest {
  protected:
-  Folder folder_;
-
   [[nodiscard]] GuardSetup setup_with(std::uint64_t rename_lock, std::uint64_t mount_lock) const {
-    folder_.file("proc/kallsyms");
-    std::ofstream(folder_ / "proc/kallsyms")
+    Folder folder; // each time another, since what a list says is remembered
+    std::ofstream(folder.file("proc/kallsyms"))
         << fmt::format("{:016x} D rename_lock\n{:016x} D mount_lock\n", rename_lock, mount_lock);
-    return choose_setup(Files(folder_.path()), options(), POLICY_AUDIT).value();
+    return choose_setup(Files(folder.path()), options(), POLICY_AUDIT).value();
   }
 };
 
