@@ -19,16 +19,24 @@ VERIFIER_UPDATE = "./run vm --update-verifier writes it"
 # Growth up to this factor is the compiler's or the kernel's mood; more is ours, and someone should say that it is meant.
 VERIFIER_GROWTH = 1.25
 
-# So many times fewer instructions must judging an open take where the path is known, at 8 names and more.
+# So many times fewer instructions must judging an open take where the path is known, at any depth.
 POLICY_CACHE_GAIN = 5
 
-# Variables set before loading, so that the verifier walks what users can switch on.
+# Variables set before loading, so that the verifier walks what users can switch on. Where the kernel has the function,
+# typed_pointers is set too (jobs/verifier.sh).
 VERIFIER_SETTINGS = {
     "pace_us": 100_000,
     "filter_tgid": 1,
     "filter_start_ticks": 1,
     "filter_comm_mask": 255,
     "pid_namespace": 1,
+    "enforce": 1,
+    "exempt_pid": 1,
+    "only_pid": 1,
+    "rename_lock_at": 1,
+    "mount_lock_at": 1,
+    "renames_end_matches": 1,
+    "calls_end_matches": 1,
 }
 
 # The hook that the collector picks by itself, best first in its own table: the exit of handle_mm_fault needs a
