@@ -55,6 +55,8 @@ def judge_configuration(_: Kernel, run: GuestRun, __: JobResult) -> Iterator[Che
     }
     for row in configure(run.configuration):
         yield held(f"configuration {row.name}: {row.says}", seen[row.name], "the guest is not configured so")
+    mounts = probe.text("ext4_mounts")
+    yield held("an ext4 file system is mounted, for tests of one", " /mnt/ext4 ext4 " in mounts, f"its mounts: {mounts!r}")
 
 
 def judge_verifier(kernel: Kernel, run: GuestRun, _: JobResult) -> Iterator[Check]:

@@ -10,6 +10,7 @@ cat /sys/kernel/security/lockdown >lockdown
 grep -w -m1 -o la57 /proc/cpuinfo >la57
 cat /sys/fs/cgroup/cgroup.controllers >cgroup2_controllers 2>/dev/null
 grep cgroup /proc/mounts >cgroup_mounts
+grep ext4 /proc/mounts >ext4_mounts
 cat /proc/pressure/memory >psi
 ls -d /sys/kernel/tracing/events/exceptions/* >tracepoints
 ls /sys/kernel/mm >mm
