@@ -46,7 +46,7 @@ Result<GuardOptions> guard_options(const Options& options) {
 
 Result<CompiledPolicy> compile_file(const std::string& file) {
   HOTSET_TRY(Policy policy, read_policy(file));
-  return compile_policy(std::move(policy));
+  return compile_policy(std::move(policy), system_users(), interrupt_requested);
 }
 
 // SIGHUP as something to wait for, from before the policy is loaded on.
@@ -76,6 +76,7 @@ Result<CompiledPolicy> compile_regular_file(const std::string& file) {
 // A file that cannot be held leaves the policy as it is.
 Result<> reload(Guard& guard, const std::string& file) {
   Result<CompiledPolicy> policy = compile_regular_file(file);
+  if (!policy && interrupt_requested()) return {}; // broken off, which says nothing of the file
   Result<> done = policy ? guard.reload(*std::move(policy)) : fail(std::move(policy).error());
   if (done) {
     say_notes(guard);
@@ -116,11 +117,13 @@ Result<int> run(const Options& options) {
     HOTSET_TRY(duration, parse_duration(options.duration));
   }
   HOTSET_TRY(Fd hang_up, hang_ups());
-  HOTSET_TRY(CompiledPolicy policy, compile_regular_file(options.file));
+  Result<CompiledPolicy> policy = compile_regular_file(options.file);
+  if (interrupt_requested()) return interrupt_exit_code();
+  if (!policy) return fail(std::move(policy).error());
   Result<GuardPins> pins = GuardPins::reserve();
   if (!pins && pins.error().code != ErrorCode::unsupported) return fail(std::move(pins).error());
   if (!pins) spdlog::warn("{}", to_sentence(pins.error()));
-  HOTSET_TRY(Guard guard, Guard::start(std::move(policy), guard_settings));
+  HOTSET_TRY(Guard guard, Guard::start(*std::move(policy), guard_settings));
   if (pins) HOTSET_CHECK(pins->show(guard));
   say_notes(guard);
   SystemClock clock;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hotset policy run, status, stats and events as a user has them: audited, reloaded, killed.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -9,8 +10,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/clock.h"
 #include "e2e/run_hotset.h"
 #include "e2e/scratch.h"
+#include "identity/process.h"
 
 namespace hotset {
 namespace {
@@ -179,6 +182,29 @@ TEST_F(PolicyRun, audits_a_redis_that_writes_its_database) {
   EXPECT_THAT(event["access"], testing::Contains("write"));
   nlohmann::json total = run_hotset({"policy", "stats", "--json"}).json_lines()[0]["total"];
   EXPECT_GT(total["lookups"], 0);
+}
+
+// These rules take seconds to find out that they are too large.
+TEST(PolicyRunUsage, an_interrupt_ends_the_compiling_of_a_policy) {
+  Scratch folder;
+  {
+    std::ofstream policy(folder / "large.toml");
+    policy << "mode = \"audit\"\ndefault = \"allow\"\nunknown = \"allow\"\n";
+    for (int rule = 0; rule < 256; ++rule)
+      policy << fmt::format("[[rule]]\naction = \"deny\"\npath = \"/**/.secret{}/\"\n", rule);
+  }
+  RunningHotset run({"policy", "run", folder / "large.toml", "--audit"});
+  SystemClock clock;
+  auto is_compiling = [&] {
+    Result<ProcessStat> stat = read_process_stat(Files(), run.pid());
+    return stat && stat->user_ticks > 30;
+  };
+  for (int look = 0; look < 1000 && !is_compiling(); ++look)
+    clock.sleep_until(clock.now() + std::chrono::milliseconds(10));
+  run.send(SIGINT);
+  const RunResult result = run.finish();
+  EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.err;
+  EXPECT_EQ(result.err, ""); // nor was it found too large
 }
 
 TEST(PolicyStatus, without_a_policy_says_how_to_hold_one) {
