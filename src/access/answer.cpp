@@ -104,7 +104,7 @@ Answer Tracker::answer(const Snapshot& now) const {
   if (units_.empty()) {
     answer.low = known;
     answer.high = known + left + stuck;
-    answer.touched = known + spread_.ratio * left + held_ratio_ * stuck;
+    answer.touched = known + spread_.ratio * left + held_ratio() * stuck;
   } else {
     const std::vector<Draw> drawn = draws(now);
     double found = 0, maybe = 0;
@@ -117,7 +117,7 @@ Answer Tracker::answer(const Snapshot& now) const {
     double elsewhere = std::max(0.0, stuck - maybe);
     answer.low = known + std::clamp(total.low, found, most) - found;
     answer.high = known + std::clamp(total.high, found, most) - found + elsewhere;
-    answer.touched = known + std::clamp(drawn_total(drawn, frame_), found, most) - found + held_ratio_ * elsewhere;
+    answer.touched = known + std::clamp(drawn_total(drawn, frame_), found, most) - found + held_ratio() * elsewhere;
     answer.confidence = confidence_;
     answer.frame = frame_;
     answer.units = units_.size();
@@ -130,6 +130,17 @@ Answer Tracker::answer(const Snapshot& now) const {
   answer.touched = std::clamp(answer.touched, answer.low, answer.high);
   if (answer.exact()) answer.confidence = 1;
   return answer;
+}
+
+// Hot and cold memory wait for the same scoped clear, and what it settles most of may be the hot: so by table.
+double Tracker::held_ratio() const {
+  double held = 0, hot = 0;
+  for (const Table& table : tables_) {
+    const unsigned pages = table.warm ? table.held.count() : 0;
+    held += pages;
+    hot += pages * (table.held_heat < 0 ? held_ratio_ : static_cast<double>(table.held_heat));
+  }
+  return held > 0 ? hot / held : held_ratio_;
 }
 
 double Answer::coverage() const {
@@ -171,8 +182,12 @@ void Tracker::learn(const Snapshot& now) {
   std::uint64_t settled = 0, settled_again = 0;
   join_tables(now, tables_, [&](const Region& region, Table& table) {
     if (!table.warm) return;
-    settled += (table.settled & region.own()).count();
-    settled_again += (table.settled & region.accessed).count();
+    if (const unsigned here = (table.settled & region.own()).count(); here > 0) {
+      const unsigned again = (table.settled & region.accessed).count();
+      table.held_heat = static_cast<float>(again) / static_cast<float>(here);
+      settled += here;
+      settled_again += again;
+    }
     PageMask asked = (table.asked & region.own()) - table.held;
     if (unsigned pages = asked.count(); pages > 0) {
       float again = static_cast<float>((asked & region.accessed).count()) / static_cast<float>(pages);

@@ -123,8 +123,8 @@ class Tracker {
   Answer answer(const Snapshot& now) const;
   // What is known of the single pages.
   [[nodiscard]] Verdict verdict(const Region& now) const;
-  // The touched share of pages like the held ones, when it could be told last.
-  [[nodiscard]] double held_ratio() const { return held_ratio_; }
+  // The touched share of the held pages, by what it was of their tables' when it could be told last.
+  [[nodiscard]] double held_ratio() const;
   // Address spaces in which the plan's scoped clears settle pages, ascending.
   [[nodiscard]] std::vector<std::uint64_t> scoped_spaces() const;
   // Lets the running window's sample teach the next design: call once, with the census that ends the window.
@@ -137,15 +137,16 @@ class Tracker {
   // What is remembered of one table.
   struct Table {
     std::uint64_t address = 0;
-    float heat = 0.5F;  // share of the asked pages that were set again, lately
-    bool warm = false;  // else these five are empty
-    PageMask unknown{}; // set at the beginning of the window and left alone by choice
-    PageMask held{};    // set at the beginning and not clearable
-    PageMask asked{};   // set at the beginning and to be cleared by MADV_COLD
-    PageMask settled{}; // set at the beginning and cleared by a scoped clear
-    PageMask hidden{};  // earlier: cleared without a TLB flush, and neither flushed nor seen set since
-    PageMask passed{};  // earlier: MADV_COLD passed over them
-    PageMask proven{};  // earlier: MADV_COLD was seen to clear them
+    float heat = 0.5F;    // share of the asked pages that were set again, lately
+    float held_heat = -1; // the same of pages that a scoped clear settled; below 0: it never did
+    bool warm = false;    // else these five are empty
+    PageMask unknown{};   // set at the beginning of the window and left alone by choice
+    PageMask held{};      // set at the beginning and not clearable
+    PageMask asked{};     // set at the beginning and to be cleared by MADV_COLD
+    PageMask settled{};   // set at the beginning and cleared by a scoped clear
+    PageMask hidden{};    // earlier: cleared without a TLB flush, and neither flushed nor seen set since
+    PageMask passed{};    // earlier: MADV_COLD passed over them
+    PageMask proven{};    // earlier: MADV_COLD was seen to clear them
   };
   // A measured region of the window's first census with set pages, and its table. Most of a large target has none: all
   // that is decided about a window is decided by looking at these alone.
@@ -186,7 +187,7 @@ class Tracker {
   Spread spread_;
   RatioHistory history_;             // what the running window's interval may assume
   std::size_t sweep_at_ = 0;         // table at which the sweep goes on
-  double held_ratio_ = 0.5;          // touched share of pages like the held ones, when they could be told last
+  double held_ratio_ = 0.5;          // touched share of all that was settled last: of tables that never were
   std::vector<Run> flushes_;         // runs whose clearing empties the TLB, one at most for each address space
   bool scoped_[2] = {false, false};  // the running window began with such a clear: anonymous, file
   std::uint64_t waited_[2] = {0, 0}; // pages times windows that wait for a scoped clear: anonymous, file

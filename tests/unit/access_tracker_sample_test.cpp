@@ -51,5 +51,29 @@ TEST(Tracker, a_sample_settles_what_hardly_matters_to_it_seldom_and_says_so) {
   EXPECT_LE(settled, 5);
 }
 
+// A scoped clear settles hot and cold memory at once. What is held later is judged by what its own tables were then.
+TEST(Tracker, held_pages_are_estimated_by_the_past_of_their_own_tables) {
+  constexpr std::size_t kCold = 3;
+  SimulatedTarget target;
+  target.add(4, Mapping::file);
+  for (SimulatedTarget::Table& table : target.tables)
+    table.stuck = PageMask::all();
+  Tracker tracker(1);
+  const Aim exact{.method = Aim::Method::exact, .budget_us = 1e6};
+  EXPECT_TRUE(target.begin(tracker, exact).scoped_file);
+  for (std::size_t hot = 0; hot < kCold; ++hot)
+    target.touch(hot, PageMask::all());
+  tracker.learn(target.census());
+
+  for (std::size_t hot = 0; hot < kCold; ++hot)
+    target.unmap(hot, PageMask::all());
+  target.touch(kCold, PageMask::all()); // once
+  constexpr ScopedCosts kNever{.fixed_us = 1e15};
+  EXPECT_FALSE(target.begin(tracker, exact, {}, kNever).scoped_file);
+  const Answer answer = tracker.answer(target.census());
+  EXPECT_EQ(answer.high, 512); // nobody knows
+  EXPECT_EQ(answer.touched, 0) << "but nothing of it was touched when it could be told";
+}
+
 } // namespace
 } // namespace hotset
