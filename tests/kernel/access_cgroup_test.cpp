@@ -161,6 +161,36 @@ TEST_F(CgroupMeterTest, without_processes_has_nothing_to_measure) {
   EXPECT_EQ(group.error().code, ErrorCode::not_applicable);
 }
 
+// Memory stays charged to where it was first touched.
+TEST_F(CgroupMeterTest, memory_that_is_charged_elsewhere_makes_no_exact_zero) {
+  constexpr std::uint64_t kTouched = 8192;
+  char* memory = map_pages(kTouched);
+  QuietChild child({[&] {
+                      write_pages(memory, 0, kTouched);
+                      join(folder());
+                    },
+                    [&] { write_pages(memory, 0, kTouched); }});
+  child.run(0);
+  std::unique_ptr<Group> group = find_cgroup(files, name).value();
+  OPEN(meter, group);
+  for (int window = 0; window < 3; ++window) {
+    ASSERT_TRUE(meter->begin());
+    child.run(1);
+    const Estimate estimate = read(*meter);
+    EXPECT_NE(estimate.method, "exact");
+    ASSERT_TRUE(estimate.group && estimate.coverage && estimate.rss_bytes);
+    EXPECT_LT(*estimate.coverage, 0.5);
+    EXPECT_TRUE(std::ranges::find(estimate.flags, "charged_elsewhere", &Flag::code) != estimate.flags.end());
+    if (*estimate.group->usage_bytes == 0) {
+      EXPECT_FALSE(estimate.wss);
+    } else {
+      ASSERT_TRUE(estimate.wss);
+      EXPECT_LE(estimate.wss->high_bytes, *estimate.group->usage_bytes);
+      EXPECT_EQ(estimate.wss->low_bytes, 0);
+    }
+  }
+}
+
 TEST_F(CgroupMeterTest, that_is_threaded_is_refused_with_the_reason) {
   if (found->version == 1) GTEST_SKIP() << "v1 has no threaded cgroups";
   ASSERT_EQ(::mkdir((folder() + "/below").c_str(), 0755), 0);
