@@ -181,8 +181,9 @@ TEST_F(MeterTest, an_old_hot_set_does_not_stick) {
     SCOPED_TRACE(testing::Message() << "window " << i);
     expect_holds(seen);
     // Pages just faulted in wait for the kernel's lists, and until then nobody can tell: at most two phases' hot sets.
-    const double fresh = i < 2 ? 2 * spec.hot * static_cast<double>(spec.rss_bytes) / 4096 : 0;
-    EXPECT_LE(seen.width(), kBeside + seen.hidden() + fresh) << seen.reasons();
+    // Later an old one that stuck would add all of itself; some libraries may still wait for a window that can flush.
+    const double hot = spec.hot * static_cast<double>(spec.rss_bytes) / 4096;
+    EXPECT_LE(seen.width(), kBeside + seen.hidden() + hot * (i < 2 ? 2 : 0.5)) << seen.reasons();
   }
 }
 
