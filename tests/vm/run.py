@@ -75,7 +75,7 @@ BOOTS = (
          home=("*Guard*", "WindowNested.*"),
          also=("Each/FaultHook.*/fault_fexit", "Each/FaultHook.*/fault_kprobe", "Each/FaultHook.*/fault_tp_btf",
                "Each/FaultHook.*/fault_perf_event", "FaultHooks.*", "FaultCounts.*", "Clock/Window.*", "*huge*",
-               "MeterTest.exact*", "GroupMeterTest.*", "DoctorOnThisKernel.*")),
+               "MeterTest.exact*", "GroupMeterTest.pages_that*")),
     # Accessed bits, by the deepest page tables there are.
     Boot("paging5+cgroup2+lsm-bpf", ("probe", "doctor", "kernel-tests", "dmesg"),
          home=("CensusTest.*", "MeterTest.*", "GroupMeterTest.*", "Reference*", "FindProcess*", "*Workload*",
@@ -83,9 +83,10 @@ BOOTS = (
          also=("*GuardCache.*",)),  # what ends a verdict is found out in another way where nothing interrupts a program
     # What is there for each CPU, what walks page tables, what finds its cgroup.
     Boot("cpus+paging4+cgroup1+thp-always+lsm-off", ("probe", "doctor", "kernel-tests", "dmesg"),
-         also=("CgroupMeterTest.*", "GroupMeterTest.*", "CensusTest.*", "MeterTest.exact*", "*huge*", "Windows.*", "Clock/Window.bumps*",
-               "Each/FaultHook.*/fault_fexit", "Each/FaultHook.*/fault_perf_event", "FaultHooks.*", "FaultCounts.*",
-               "FaultCollector.counts*", "FaultWindow.*", "GuardWithoutLsm.*", "DoctorOnThisKernel.*")),
+         also=("CgroupMeterTest.*", "GroupMeterTest.pages_that*", "CensusTest.*", "MeterTest.exact*", "*huge*",
+               "Windows.*", "Clock/Window.bumps*", "Each/FaultHook.*/fault_fexit",
+               "Each/FaultHook.*/fault_perf_event", "FaultHooks.*", "FaultCounts.*", "FaultCollector.counts*",
+               "FaultWindow.*", "GuardWithoutLsm.*")),
     # What the file policy costs, in instructions; one kernel is enough, for it is ratios that are judged.
     Boot("lsm-bpf+icount", ("probe", "policy-cost"), only=("6.12",)),
 )
