@@ -66,6 +66,7 @@ __u32 mappings;	     /* that were looked at */
 __u32 unreadable;    /* directories or tables that could not be read: what is below them is missing */
 __u64 giant_pages;   /* in 1 GiB entries (hugetlb), not copied */
 __u64 address_space; /* of the process: its top-level table */
+__s32 processor;     /* on which its main thread ran when the program was shown a mapping last, -1: on none */
 
 /* Only tables whose bit is set are copied, if `filtered`, and only in GiB whose bit is set. */
 __u32 filtered;
@@ -233,11 +234,13 @@ SEC("iter/task_vma")
 int copy_tables(struct bpf_iter__task_vma *ctx)
 {
 	struct vm_area_struct *vma = ctx->vma;
+	struct task_struct *task = ctx->task;
 	struct walk w = {};
 
-	if (!vma || !ctx->task)
+	if (!vma || !task)
 		return 0;
 	visits++;
+	processor = compat_processor_of(task);
 	/* An iteration goes on by the end of its last mapping: what was split off before that is not shown. */
 	if (continued && vma->vm_start > resume_at) {
 		astray = 1;

@@ -32,6 +32,25 @@ static __always_inline __u64 compat_start_boottime(struct task_struct *leader)
 	return BPF_CORE_READ(leader, start_boottime);
 }
 
+#define SCHED_FIFO     1
+#define SCHED_RR       2
+#define SCHED_DEADLINE 6
+
+/*
+ * The processor on which a thread runs at this moment, -1 when it does not, when it runs at real-time priority, or
+ * where the kernel doesn't say.
+ */
+static __always_inline int compat_processor_of(struct task_struct *task)
+{
+	unsigned int policy = task->policy;
+
+	if (!bpf_core_field_exists(task->on_cpu) || !bpf_core_field_exists(task->thread_info.cpu))
+		return -1;
+	if (!task->on_cpu || policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE)
+		return -1;
+	return task->thread_info.cpu;
+}
+
 /*
  * The number of a process in the PID namespace of that inode, 0 when it is not visible there. The helper
  * bpf_get_ns_current_pid_tgid answers only for tasks directly in the namespace; this also finds those in namespaces

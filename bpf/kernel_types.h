@@ -34,6 +34,7 @@ struct pid {
 
 struct thread_info {
 	__u32 status;
+	__u32 cpu;
 } RELOCATED;
 
 typedef struct {
@@ -76,6 +77,8 @@ struct task_struct {
 	struct pid *thread_pid;
 	__u64 start_boottime;
 	char comm[16];
+	int on_cpu;
+	unsigned int policy;
 } RELOCATED;
 
 struct pt_regs {

@@ -9,6 +9,9 @@
 namespace hotset {
 namespace {
 
+// The touched share of held pages while none was settled yet. Of a mapped file the kernel maps sixteen pages, set, when
+// one is touched (fault_around_bytes), and most of what a program's start touches is not touched again.
+constexpr double kUnknownRatio = 0.5, kFileRatio = 1.0 / 16;
 constexpr double kPhaseChange = 0.5; // the sample is set again this much less than its tables' heat: the heat is stale
 
 enum HeldReason : std::size_t { kLocked, kShared, kUndecided, kCached, kHeldReasons };
@@ -101,10 +104,11 @@ Answer Tracker::answer(const Snapshot& now) const {
     if (held[reason] > 0) answer.held.push_back({kHeldOf[reason].code, kHeldOf[reason].text, held[reason]});
   }
   const double known = static_cast<double>(answer.known), left = static_cast<double>(unknown);
+  const double cached = hidden_ratio() * static_cast<double>(held[kCached]);
   if (units_.empty()) {
     answer.low = known;
     answer.high = known + left + stuck;
-    answer.touched = known + spread_.ratio * left + held_ratio() * stuck;
+    answer.touched = known + spread_.ratio * left + held_ratio() * stuck + cached;
   } else {
     const std::vector<Draw> drawn = draws(now);
     double found = 0, maybe = 0;
@@ -117,7 +121,8 @@ Answer Tracker::answer(const Snapshot& now) const {
     double elsewhere = std::max(0.0, stuck - maybe);
     answer.low = known + std::clamp(total.low, found, most) - found;
     answer.high = known + std::clamp(total.high, found, most) - found + elsewhere;
-    answer.touched = known + std::clamp(drawn_total(drawn, frame_), found, most) - found + held_ratio() * elsewhere;
+    answer.touched =
+        known + std::clamp(drawn_total(drawn, frame_), found, most) - found + held_ratio() * elsewhere + cached;
     answer.confidence = confidence_;
     answer.frame = frame_;
     answer.units = units_.size();
@@ -138,9 +143,22 @@ double Tracker::held_ratio() const {
   for (const Table& table : tables_) {
     const unsigned pages = table.warm ? table.held.count() : 0;
     held += pages;
-    hot += pages * (table.held_heat < 0 ? held_ratio_ : static_cast<double>(table.held_heat));
+    const double untold = held_ratio_.value_or(table.files ? kFileRatio : kUnknownRatio);
+    hot += pages * (table.held_heat < 0 ? untold : static_cast<double>(table.held_heat));
   }
-  return held > 0 ? hot / held : held_ratio_;
+  return held > 0 ? hot / held : held_ratio_.value_or(kUnknownRatio);
+}
+
+// Where MADV_COLD was never tried it isn't known how hot a table is: its pages were set when something else ended, most
+// often a program's start.
+double Tracker::hidden_ratio() const {
+  double hidden = 0, hot = 0;
+  for (const Table& table : tables_) {
+    const unsigned pages = table.warm ? table.hidden.count() : 0;
+    hidden += pages;
+    if (table.tried) hot += pages * static_cast<double>(table.heat);
+  }
+  return hidden > 0 ? hot / hidden : 0;
 }
 
 double Answer::coverage() const {
@@ -191,7 +209,8 @@ void Tracker::learn(const Snapshot& now) {
     PageMask asked = (table.asked & region.own()) - table.held;
     if (unsigned pages = asked.count(); pages > 0) {
       float again = static_cast<float>((asked & region.accessed).count()) / static_cast<float>(pages);
-      table.heat += (again - table.heat) / 2;
+      table.heat = table.tried ? table.heat + (again - table.heat) / 2 : again;
+      table.tried = true;
     }
   });
   if (settled > 0) held_ratio_ = static_cast<double>(settled_again) / static_cast<double>(settled);

@@ -353,6 +353,11 @@ std::uint64_t Census::visits() const {
 std::uint64_t Census::giant_pages() const {
   return state_->object->bss->giant_pages;
 }
+std::optional<unsigned> Census::processor() const {
+  const std::int32_t processor = state_->object->bss->processor;
+  return processor < 0 ? std::nullopt : std::optional(static_cast<unsigned>(processor));
+}
+
 std::uint64_t Census::address_space() const {
   return state_->object->bss->address_space;
 }

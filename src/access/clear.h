@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "access/runs.h"
@@ -28,9 +29,9 @@ struct ClearReport {
   Nanoseconds took{};                // of our CPU: on a busy machine the wall clock would count others' work
 };
 
-// All runs, in batches; a refused run does not stop the rest. Errors: gone, permission (needs CAP_SYS_NICE and the
-// right to ptrace), unsupported.
-Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs);
+// All runs, in batches; a refused run does not stop the rest. `processor`: on which the target runs now; nothing when
+// it does not (access/beside.h). Errors: gone, permission (needs CAP_SYS_NICE and the right to ptrace), unsupported.
+Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, std::optional<unsigned> processor = std::nullopt);
 
 // How far apart the pages that one run changes must be to have the whole TLB flushed: kFlushPages, and more where
 // debugfs says that this machine was tuned so (tlb_single_page_flush_ceiling). Where it can't be read, it is assumed

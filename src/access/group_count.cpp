@@ -146,7 +146,8 @@ GroupAnswer GroupCount::answer(bool entries_lost) {
   total.known += touched;
   total.low = std::max(known, total.low + known - twice);
   total.high += known + open + static_cast<double>(hidden + group.ended);
-  total.touched += known + tracker_->held_ratio() * open - twice;
+  total.touched +=
+      known + tracker_->held_ratio() * open + tracker_->hidden_ratio() * static_cast<double>(hidden) - twice;
   total.aged += aged_;
   total.hugetlb = hugetlb_;
   total.special = special_;

@@ -165,6 +165,7 @@ Result<bool> GroupMeter::scan_once(Process& process, const Census::Visit& visit,
     return false;
   }
   read_time_ += read->end - read->begin;
+  process.processor = census_->processor();
   process.last = *std::move(read);
   return owner == process.id.pid;
 }
@@ -258,7 +259,7 @@ Result<> GroupMeter::age(std::span<const Run> runs, ClearReport& report) {
       std::vector<Run> own(runs.begin(), same);
       for (Run& run : own)
         run.address = run.address - runs[0].address + address;
-      Result<ClearReport> done = age_runs(process->subject.pidfd(), own);
+      Result<ClearReport> done = age_runs(process->subject.pidfd(), own, process->processor);
       if (!done && !is_its_own(done.error())) return fail(std::move(done).error());
       if (done) {
         report.runs += done->runs;

@@ -32,7 +32,7 @@ Result<> AccessMeter::begin(const Aim& aim) {
   has_window_ = true;
   plan_ = tracker_.begin(last_, aim, costs_, scoped_costs_);
 
-  HOTSET_TRY(ClearReport report, age_runs(subject_.pidfd(), plan_.runs));
+  HOTSET_TRY(ClearReport report, age_runs(subject_.pidfd(), plan_.runs, census_->processor()));
   costs_.learn(to_microseconds(report.took), report.runs, report.pages);
   clear_time_ += report.took;
   for (auto [wanted, scope] : {std::pair{plan_.scoped_anonymous, ScopedClear::Scope::anonymous},

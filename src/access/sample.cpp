@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <set>
 
 namespace hotset {
@@ -15,6 +16,8 @@ constexpr double kHalfWidth = 1.25 * 1.96;
 // Of n draws that all agree, the 95 % betting interval with our bets is this / n wide
 // (tests/unit/access_sample_test.cpp); ln(2/α) = 3.7 would be the least, were it known before that they will agree.
 constexpr double kRare = 4.8;
+// Of block sizes that cost about the same the largest is taken: it tells more.
+constexpr double kAsGood = 1.15;
 constexpr double kMemory = 256; // draws after which old windows have faded
 
 } // namespace
@@ -68,25 +71,32 @@ double Spread::variance(unsigned block_pages) const {
 
 SampleDesign design_sample(const Spread& spread, std::uint64_t frame_pages, double error_pages, double budget_us,
                            const ClearCosts& costs) {
-  const double frame = static_cast<double>(frame_pages);
-  SampleDesign best{};
-  double best_price = 0;
-  for (unsigned size : kBlockSizes) {
-    double unit_us = costs.of(1, size), variance = spread.variance(size), pages = std::max(1.0, spread.density * size);
-    if (double price = unit_us * variance; best_price > 0 && price >= best_price) continue;
-    best_price = unit_us * variance;
-    // n with kHalfWidth · frame · sqrt(variance / n) = error, less what the finite population saves; and enough draws
-    // that a rare block is not simply missed: where all agree, the interval reaches kRare / n to one side, and half of
-    // that is its half-width.
-    double share = std::max(error_pages, 1.0) / frame;
-    double wanted = std::max(kHalfWidth * kHalfWidth * variance / (share * share), kRare / 2 / share);
-    wanted = wanted / (1 + wanted * pages / frame);
-    double affordable = budget_us / unit_us;
-    double units = std::max(std::min(wanted, affordable), static_cast<double>(kLeastUnits));
-    units = std::min(units, std::ceil(frame / pages));
-    best = {size, static_cast<std::size_t>(units), units * unit_us};
-  }
-  return best;
+  const double frame = static_cast<double>(frame_pages), share = std::max(error_pages, 1.0) / frame;
+  auto pages_of = [&](unsigned size) { return std::max(1.0, spread.density * size); };
+  // n with kHalfWidth · frame · sqrt(variance / n) = error, less what the finite population saves; and enough draws
+  // that a rare block is not simply missed: where all agree, the interval reaches kRare / n to one side, and half of
+  // that is its half-width.
+  auto wanted = [&](unsigned size) {
+    const double n = std::max(kHalfWidth * kHalfWidth * spread.variance(size) / (share * share), kRare / 2 / share);
+    return std::max(n / (1 + n * pages_of(size) / frame), static_cast<double>(kLeastUnits));
+  };
+  auto price = [&](unsigned size) { return wanted(size) * costs.of(1, size); };
+  // Where even the cheapest is too dear: what narrows the interval most for the money.
+  auto poor = [&](unsigned size) { return spread.variance(size) * costs.of(1, size); };
+  auto cheapest = [](auto measure) {
+    const double least = std::ranges::min(kBlockSizes | std::views::transform(measure));
+    unsigned best = 0;
+    for (unsigned block : kBlockSizes)
+      if (measure(block) <= least * kAsGood) best = block;
+    return best;
+  };
+  unsigned size = cheapest(price);
+  if (price(size) > budget_us) size = cheapest(poor);
+
+  const double unit_us = costs.of(1, size);
+  double units = std::max(std::min(wanted(size), budget_us / unit_us), static_cast<double>(kLeastUnits));
+  units = std::floor(std::min(units, std::ceil(frame / pages_of(size))));
+  return {size, static_cast<std::size_t>(units), units * unit_us};
 }
 
 } // namespace hotset

@@ -132,6 +132,7 @@ void Tracker::adopt(const Snapshot& now) {
     table.passed = (table.passed - region.exclusive()) | (region.elsewhere & region.present);
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
     table.held |= stuck;
+    if (stuck.any()) table.files = may_be_folios(region);
     table.unknown |= region.accessed - stuck;
     table.warm = true;
     warm_.push_back({&region, &table});

@@ -125,6 +125,8 @@ class Tracker {
   [[nodiscard]] Verdict verdict(const Region& now) const;
   // The touched share of the held pages, by what it was of their tables' when it could be told last.
   [[nodiscard]] double held_ratio() const;
+  // The same of pages that may have been touched through the TLB: by what their tables were like when it was seen.
+  [[nodiscard]] double hidden_ratio() const;
   // Address spaces in which the plan's scoped clears settle pages, ascending.
   [[nodiscard]] std::vector<std::uint64_t> scoped_spaces() const;
   // Lets the running window's sample teach the next design: call once, with the census that ends the window.
@@ -138,6 +140,8 @@ class Tracker {
   struct Table {
     std::uint64_t address = 0;
     float heat = 0.5F;    // share of the asked pages that were set again, lately
+    bool tried = false;   // there were such
+    bool files = false;   // its held pages are of mapped files
     float held_heat = -1; // the same of pages that a scoped clear settled; below 0: it never did
     bool warm = false;    // else these five are empty
     PageMask unknown{};   // set at the beginning of the window and left alone by choice
@@ -187,7 +191,7 @@ class Tracker {
   Spread spread_;
   RatioHistory history_;             // what the running window's interval may assume
   std::size_t sweep_at_ = 0;         // table at which the sweep goes on
-  double held_ratio_ = 0.5;          // touched share of all that was settled last: of tables that never were
+  std::optional<double> held_ratio_; // touched share of all that was settled last: of tables that never were
   std::vector<Run> flushes_;         // runs whose clearing empties the TLB, one at most for each address space
   bool scoped_[2] = {false, false};  // the running window began with such a clear: anonymous, file
   std::uint64_t waited_[2] = {0, 0}; // pages times windows that wait for a scoped clear: anonymous, file

@@ -4,6 +4,9 @@
 
 #include <array>
 #include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "app/selftest.h"
 #include "base/interrupt.h"
@@ -61,7 +64,39 @@ std::string row_of(const SelftestResult& result) {
                      result.width_of_rss * 100, result.covered, result.windows, result.cpu_ms, result.why);
 }
 
-Result<int> selftest(bool full, bool json) {
+struct SelftestOptions {
+  std::string cells, method;
+  bool full = false, json = false;
+};
+
+// Those that the options choose: each of the blank-separated words must be in the cell's name.
+Result<std::vector<SelftestCell>> chosen_cells(const SelftestOptions& options) {
+  std::vector<SelftestCell> cells = selftest_cells(options.full);
+  std::istringstream words(options.cells);
+  for (std::string word; words >> word;)
+    std::erase_if(cells, [&](const SelftestCell& cell) { return !cell_name(cell).contains(word); });
+  if (!cells.empty()) return cells;
+  return fail(ErrorCode::usage, "choose the cells", fmt::format("'{}'", printable(options.cells)),
+              "none has all of these words in its name", "see the names that hotset selftest prints");
+}
+
+Result<std::vector<Method>> chosen_methods(const SelftestOptions& options) {
+  std::vector<Method> chosen;
+  std::string known;
+  for (const Method& method : methods()) {
+    if (method.counts_faults || method.chooses) continue; // no working set; none of its own
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", method.name);
+    if (options.method.empty() || options.method == method.name) chosen.push_back(method);
+  }
+  if (!chosen.empty()) return chosen;
+  return fail(ErrorCode::usage, "choose the method", fmt::format("'{}'", printable(options.method)),
+              "it is none that is tested", "choose one of: " + known);
+}
+
+Result<int> selftest(const SelftestOptions& options) {
+  const bool json = options.json;
+  HOTSET_TRY(const std::vector<SelftestCell> cells, chosen_cells(options));
+  HOTSET_TRY(const std::vector<Method> chosen, chosen_methods(options));
   SystemClock clock;
   Output output;
   Progress progress(clock);
@@ -70,10 +105,8 @@ Result<int> selftest(bool full, bool json) {
                                          "OF RSS%", "OF WSS%", "WIDTH%", "COVERED", "CPU ms")));
   int failed = 0, passed = 0, unjudged = 0, skipped = 0;
   SelftestSummary summary;
-  const std::vector<SelftestCell> cells = selftest_cells(full);
   for (std::size_t i = 0; i < cells.size(); ++i)
-    for (const Method& method : methods()) {
-      if (method.counts_faults || method.chooses) continue; // no working set; none of its own
+    for (const Method& method : chosen) {
       if (interrupt_requested()) return interrupt_exit_code();
       if (output.reader_gone()) return 0;
       progress.show(fmt::format("cell {} of {}: {}, {}", i + 1, cells.size(), cell_name(cells[i]), method.name));
@@ -96,17 +129,15 @@ Result<int> selftest(bool full, bool json) {
   return failed > 0 || passed == 0 ? kFailedExit : 0;
 }
 
-struct SelftestOptions {
-  bool full = false, json = false;
-};
-
 } // namespace
 
 Action declare_selftest(CLI::App& app, const Tail& /*tail*/) {
   auto options = std::make_shared<SelftestOptions>();
   app.add_flag("--full", options->full, "The whole matrix (an hour) instead of a minute");
+  app.add_option("--cells", options->cells, "Only those with all of these words in their names, like \"1 GiB shared\"");
+  app.add_option("--method", options->method, "Only this one");
   app.add_flag("--json", options->json, "One object a cell and method (docs/schemas.md)");
-  return [options] { return selftest(options->full, options->json); };
+  return [options] { return selftest(*options); };
 }
 
 } // namespace hotset

@@ -2,7 +2,7 @@
 // Makes, finds and checks truth records.
 //
 // The observer maps memory of a process that it need not trust. A mapping whose file shrinks ends in SIGBUS, so only a
-// memfd of ordinary pages with its size sealed and all of its pages allocated is mapped.
+// memfd of ordinary pages with its size sealed and all of its pages allocated is used.
 #include "workload/truth.h"
 
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <limits>
@@ -33,6 +34,7 @@ constexpr char kName[] = "hotset-truth";
 constexpr std::string_view kLink = "/memfd:hotset-truth (deleted)";
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 constexpr std::uint64_t kBlockBytes = 512; // of stat's st_blocks
+constexpr std::size_t kStampsRead = 16384; // at a time
 
 constexpr std::size_t record_bytes(std::uint64_t pages) {
   return kTruthStampsOffset + 2 * pages * sizeof(std::uint32_t);
@@ -132,14 +134,12 @@ void TruthRecord::set_region(const void* first_page, std::uint64_t covered) {
   header_->covered.store(covered);
 }
 
-Result<TruthReader> TruthReader::map(const Fd& fd, const std::string& object) {
+Result<TruthReader> TruthReader::map(Fd fd, const std::string& object) {
   HOTSET_TRY(std::size_t bytes, safe_size(fd, object));
-  void* base = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
+  // Only the window's number is ours to write.
+  void* base = ::mmap(nullptr, kTruthStampsOffset, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (base == MAP_FAILED) return fail(errno_error(errno, "map the truth record of", object));
-  TruthMapping mapping(base, bytes);
-  // Only the window's number is ours to write; it lies in the page before the stamps.
-  if (::mprotect(base, kTruthStampsOffset, PROT_READ | PROT_WRITE) != 0)
-    return fail(errno_error(errno, "write to the truth record of", object));
+  TruthMapping mapping(base, kTruthStampsOffset);
   const TruthHeader& header = *mapping.header();
   std::uint64_t pages = header.pages;
   if (header.magic != kTruthMagic) return not_ours(object, "its magic number is wrong");
@@ -147,7 +147,7 @@ Result<TruthReader> TruthReader::map(const Fd& fd, const std::string& object) {
     return not_ours(object, fmt::format("its version is {}, not {}", header.version, kTruthVersion));
   if (header.page_bytes != hotset::page_bytes() || pages == 0 || pages > kTruthMaxPages || record_bytes(pages) != bytes)
     return not_ours(object, fmt::format("{} pages do not fit its {} bytes", pages, bytes));
-  return TruthReader(std::move(mapping), pages, hotset::page_bytes());
+  return TruthReader(std::move(mapping), std::move(fd), pages, hotset::page_bytes());
 }
 
 Result<TruthReader> TruthReader::open(const Files& files, const ProcessId& id) {
@@ -162,14 +162,14 @@ Result<TruthReader> TruthReader::open(const Files& files, const ProcessId& id) {
     if (read_link(path) != kLink || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
     if (!fd) return fail(errno_error(errno, "open the truth record of", object));
-    return map(fd, object);
+    return map(std::move(fd), object);
   }
   return fail(ErrorCode::not_found, "look for the truth record of", object, "it publishes none",
               "only processes of hotset workload do");
 }
 
-TruthReader::TruthReader(TruthMapping mapping, std::uint64_t pages, std::uint64_t page_bytes)
-    : mapping_(std::move(mapping)), pages_(pages), page_bytes_(page_bytes) {}
+TruthReader::TruthReader(TruthMapping mapping, Fd fd, std::uint64_t pages, std::uint64_t page_bytes)
+    : mapping_(std::move(mapping)), fd_(std::move(fd)), pages_(pages), page_bytes_(page_bytes) {}
 
 std::uint32_t TruthReader::next_window() {
   std::uint32_t ended = header().window.load();
@@ -177,21 +177,32 @@ std::uint32_t TruthReader::next_window() {
   return ended;
 }
 
-bool TruthReader::is_stamped(std::uint32_t window, std::uint64_t index) const {
-  return mapping_.stamps()[(window & 1) * pages_ + index].load(std::memory_order_relaxed) == window;
+// A window's stamps are stable while they may be read, so that it does not matter that a read is not atomic. Of a
+// sealed memfd without holes it can't fail.
+template <class Visit>
+void TruthReader::for_each_touched(std::uint32_t window, Visit visit) const {
+  if (window == 0) return;
+  std::array<std::uint32_t, kStampsRead> stamps;
+  const std::uint64_t table = kTruthStampsOffset + (window & 1) * pages_ * sizeof(std::uint32_t);
+  for (std::uint64_t first = 0; first < pages_; first += kStampsRead) {
+    const std::size_t count = std::min<std::uint64_t>(kStampsRead, pages_ - first);
+    const ssize_t got = ::pread(fd_.get(), stamps.data(), count * sizeof(std::uint32_t),
+                                static_cast<off_t>(table + first * sizeof(std::uint32_t)));
+    if (got != static_cast<ssize_t>(count * sizeof(std::uint32_t))) return;
+    for (std::size_t i = 0; i < count; ++i)
+      if (stamps[i] == window) visit(first + i);
+  }
 }
 
 std::uint64_t TruthReader::touched_pages(std::uint32_t window) const {
   std::uint64_t touched = 0;
-  for (std::uint64_t i = 0; window != 0 && i < pages_; ++i)
-    touched += is_stamped(window, i) ? 1U : 0U;
+  for_each_touched(window, [&](std::uint64_t) { ++touched; });
   return touched;
 }
 
 std::vector<bool> TruthReader::touched(std::uint32_t window) const {
   std::vector<bool> flags(pages_);
-  for (std::uint64_t i = 0; window != 0 && i < pages_; ++i)
-    flags[i] = is_stamped(window, i);
+  for_each_touched(window, [&](std::uint64_t page) { flags[page] = true; });
   return flags;
 }
 

@@ -2,9 +2,11 @@
 // Known answers: a workload's own record of which of its pages it touched in which window.
 //
 // The record lives in a memfd of the workload ("hotset-truth", its size sealed), which an observer finds in
-// /proc/PID/fd and maps; it vanishes with the process, however that ends. The observer starts a window by advancing
-// `window`; the workload, at each touch of page p in window w, stores w into stamp[w & 1][p]. So window w is complete
-// and stable from the moment w + 1 begins until w + 2 begins, and back-to-back windows lose nothing.
+// /proc/PID/fd; it vanishes with the process, however that ends. The observer maps the first page alone and reads the
+// rest: pages that two processes map are another matter to who measures the workload (access/tracker.h). The observer
+// starts a window by advancing `window`; the workload, at each touch of page p in window w, stores w into stamp[w &
+// 1][p]. So window w is complete and stable from the moment w + 1 begins until w + 2 begins, and back-to-back windows
+// lose nothing.
 //
 // At the seam: the workload looks at `window` before the touch and again after it, so a page that was touched in a
 // window is always in that window's set. The page in flight while the observer advances may be in both sets: one page
@@ -51,7 +53,7 @@ constexpr std::uint32_t window_after(std::uint32_t window) {
   return window == UINT32_MAX ? 2 : window + 1;
 }
 
-// A shared mapping with one owner.
+// A shared mapping of the record, or of its first page, with one owner.
 class TruthMapping {
  public:
   TruthMapping() = default;
@@ -114,7 +116,7 @@ class TruthReader {
   // Errors: not_found when the process is gone or publishes no record; bad_data when it is not one of ours; permission.
   static Result<TruthReader> open(const Files& files, const ProcessId& id);
   // The record behind an open descriptor; `object` names it in errors.
-  static Result<TruthReader> map(const Fd& fd, const std::string& object);
+  static Result<TruthReader> map(Fd fd, const std::string& object);
 
   // Ends the running window and begins the next; returns the number of the one that ended, 0 when this was the first.
   std::uint32_t next_window();
@@ -134,11 +136,14 @@ class TruthReader {
   [[nodiscard]] std::uint64_t moves() const { return header().moves.load(std::memory_order_relaxed); }
 
  private:
-  TruthReader(TruthMapping mapping, std::uint64_t pages, std::uint64_t page_bytes);
+  TruthReader(TruthMapping mapping, Fd fd, std::uint64_t pages, std::uint64_t page_bytes);
   [[nodiscard]] const TruthHeader& header() const { return *mapping_.header(); }
-  [[nodiscard]] bool is_stamped(std::uint32_t window, std::uint64_t index) const;
+  // Calls visit(index) for each page that was touched in the window.
+  template <class Visit>
+  void for_each_touched(std::uint32_t window, Visit visit) const;
 
-  TruthMapping mapping_;
+  TruthMapping mapping_; // of the header
+  Fd fd_;
   std::uint64_t pages_; // validated once: the workload could change the header's
   std::uint64_t page_bytes_;
 };

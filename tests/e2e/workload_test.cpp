@@ -10,6 +10,8 @@
 #include <set>
 
 #include "e2e/run_hotset.h"
+#include "workload/process.h"
+#include "workload/program.h"
 #include "workload/truth.h"
 
 namespace hotset {
@@ -18,6 +20,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::StartsWith;
 
 std::set<std::string> names_in(const std::filesystem::path& folder) {
   std::set<std::string> names;
@@ -32,6 +35,51 @@ TEST(WorkloadCommand, prints_one_line_when_ready_and_one_at_its_end_and_nothing_
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, MatchesRegex("ready pid=[0-9]+ pages=1024 hot_pages=10 address=0x[0-9a-f]+\n"
                                     "done touches=[0-9]+ passes=[0-9]+ seconds=0\\.[0-9]+ rate=[0-9]+\n"));
+}
+
+// hotset selftest starts its targets so.
+TEST(WorkloadProgram, does_what_the_specification_says) {
+  for (const Pattern& pattern : patterns()) {
+    WorkloadSpec spec = default_spec(pattern);
+    spec.rss_bytes = 3 << 20;
+    spec.hot = 0.07;
+    spec.seed = 7;
+    spec.scattered = spec.shared = spec.fresh = true;
+    spec.write = !spec.write;
+    spec.stride = 3;
+    spec.children = 3;
+    spec.mmap_threshold = 1 << 17;
+    spec.period = std::chrono::milliseconds(300);
+    spec.skew = 1.5;
+    Result<WorkloadProcess> expected = WorkloadProcess::start(spec);
+    ASSERT_TRUE(expected) << pattern.name << to_sentence(expected.error());
+    Result<WorkloadProgram> program = WorkloadProgram::start(HOTSET_BINARY, spec);
+    ASSERT_TRUE(program) << pattern.name << to_sentence(program.error());
+    EXPECT_THAT(program->ready(), StartsWith(fmt::format("pid={} pages={} hot_pages={} ", program->pid(),
+                                                         expected->ready().pages, expected->ready().hot_pages)));
+    const Result<std::string> words = Files().read(fmt::format("/proc/{}/cmdline", program->pid()));
+    ASSERT_TRUE(words);
+    for (const std::string& word : workload_arguments(spec))
+      EXPECT_THAT(*words, HasSubstr(word));
+  }
+}
+
+TEST(WorkloadProgram, that_does_not_start_is_an_error) {
+  const WorkloadSpec spec = default_spec(patterns().front());
+  EXPECT_FALSE(WorkloadProgram::start("/nonexistent/hotset", spec));
+  EXPECT_FALSE(WorkloadProgram::start("/bin/true", spec));
+}
+
+TEST(WorkloadProgram, ends_with_who_started_it) {
+  const WorkloadSpec spec = default_spec(**find_pattern("uniform"));
+  pid_t pid = 0;
+  {
+    Result<WorkloadProgram> program = WorkloadProgram::start(HOTSET_BINARY, spec);
+    ASSERT_TRUE(program) << to_sentence(program.error());
+    pid = program->pid();
+    EXPECT_EQ(::kill(pid, 0), 0);
+  }
+  EXPECT_EQ(::kill(pid, 0), -1);
 }
 
 TEST(WorkloadCommand, prints_the_same_as_json) {

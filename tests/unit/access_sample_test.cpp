@@ -68,8 +68,8 @@ TEST(Spread, blocks_that_agree_within_call_for_small_blocks) {
     even.learn(draws_of(64, {32, 30, 34}), 64);
   }
   ClearCosts costs;
-  EXPECT_EQ(design_sample(clustered, 1'000'000, 20'000, 1e9, costs).block_pages, 1);
-  EXPECT_GE(design_sample(even, 1'000'000, 20'000, 1e9, costs).block_pages, 64);
+  EXPECT_EQ(design_sample(clustered, 1'000'000, 20'000, 1e9, costs).block_pages, 8);
+  EXPECT_GE(design_sample(even, 1'000'000, 20'000, 1e9, costs).block_pages, 32);
   EXPECT_LT(design_sample(even, 1'000'000, 20'000, 1e9, costs).units,
             design_sample(clustered, 1'000'000, 20'000, 1e9, costs).units);
 }
