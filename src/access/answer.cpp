@@ -33,6 +33,7 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
     if (!doubtful.any()) return;
     std::optional<PageMask> passed = judge(region, doubtful);
     table.held |= passed ? *passed & doubtful : doubtful;
+    table.files = may_be_folios(region);
     if (!passed) return;
     table.passed |= *passed & doubtful;
     table.proven -= *passed;

@@ -156,5 +156,32 @@ TEST(Tracker, a_later_flush_brings_hidden_pages_back_to_light) {
   EXPECT_EQ(answer.high, 300);
 }
 
+TEST(Tracker, what_the_tlb_may_hide_is_estimated_by_what_the_bits_showed_before) {
+  SimulatedTarget target;
+  target.keeps_translations = true;
+  target.add(2, Mapping::shmem); // hot and cold
+  target.add(1, Mapping::file);  // to be settled by a scoped clear
+  target.tables[2].stuck = PageMask::all();
+  Tracker tracker(1);
+  const PageMask hot = PageMask::range(0, 400);
+  constexpr ScopedCosts kNever{.fixed_us = 1e15};
+  for (int window = 0; window < 8; ++window) { // MADV_COLD shows, and flushes
+    target.begin(tracker, kPlenty, {}, kNever);
+    target.touch(0, hot);
+    tracker.learn(target.census());
+  }
+  ClearPlan plan;
+  for (int window = 0; window < 8 && !plan.scoped_file; ++window) {
+    plan = target.begin(tracker, kPlenty, {}, {}, [&] { target.touch(0, hot); });
+    target.touch(0, hot);
+    if (!plan.scoped_file) tracker.learn(target.census());
+  }
+  ASSERT_TRUE(plan.scoped_file);
+  const Answer answer = tracker.answer(target.census());
+  EXPECT_EQ(answer.low, 0) << "no bit shows the touches";
+  EXPECT_GE(answer.high, 400);
+  EXPECT_NEAR(answer.touched, 400, 40);
+}
+
 } // namespace
 } // namespace hotset

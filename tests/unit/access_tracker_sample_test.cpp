@@ -75,5 +75,24 @@ TEST(Tracker, held_pages_are_estimated_by_the_past_of_their_own_tables) {
   EXPECT_EQ(answer.touched, 0) << "but nothing of it was touched when it could be told";
 }
 
+// What the start of a program set of its libraries is mostly there because its neighbour was read.
+TEST(Tracker, of_held_pages_that_were_never_settled_half_are_expected_and_few_of_files) {
+  constexpr ScopedCosts kNever{.fixed_us = 1e15};
+  for (auto [mapping, expected] : {std::pair{Mapping::file, 512 / 16}, std::pair{Mapping::shmem, 512 / 2}}) {
+    SimulatedTarget target;
+    target.add(1, mapping);
+    target.tables[0].stuck = PageMask::all();
+    Tracker tracker(1);
+    const Aim exact{.method = Aim::Method::exact, .budget_us = 1e6};
+    target.begin(tracker, exact, {}, kNever);
+    tracker.learn(target.census());
+    target.begin(tracker, exact, {}, kNever);
+    const Answer answer = tracker.answer(target.census());
+    EXPECT_EQ(answer.low, 0);
+    EXPECT_EQ(answer.high, 512);
+    EXPECT_EQ(answer.touched, expected);
+  }
+}
+
 } // namespace
 } // namespace hotset
