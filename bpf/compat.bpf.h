@@ -32,9 +32,7 @@ static __always_inline __u64 compat_start_boottime(struct task_struct *leader)
 	return BPF_CORE_READ(leader, start_boottime);
 }
 
-#define SCHED_FIFO     1
-#define SCHED_RR       2
-#define SCHED_DEADLINE 6
+#define MAX_RT_PRIO 100 /* below: real-time and deadline, lent priority included */
 
 /*
  * The processor on which a thread runs at this moment, -1 when it does not, when it runs at real-time priority, or
@@ -42,11 +40,9 @@ static __always_inline __u64 compat_start_boottime(struct task_struct *leader)
  */
 static __always_inline int compat_processor_of(struct task_struct *task)
 {
-	unsigned int policy = task->policy;
-
 	if (!bpf_core_field_exists(task->on_cpu) || !bpf_core_field_exists(task->thread_info.cpu))
 		return -1;
-	if (!task->on_cpu || policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE)
+	if (!task->on_cpu || task->prio < MAX_RT_PRIO)
 		return -1;
 	return task->thread_info.cpu;
 }

@@ -77,8 +77,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	__u64 start_boottime;
 	char comm[16];
-	int on_cpu;
-	unsigned int policy;
+	int on_cpu, prio;
 } RELOCATED;
 
 struct pt_regs {

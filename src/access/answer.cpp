@@ -33,7 +33,6 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
     if (!doubtful.any()) return;
     std::optional<PageMask> passed = judge(region, doubtful);
     table.held |= passed ? *passed & doubtful : doubtful;
-    table.files = may_be_folios(region);
     if (!passed) return;
     table.passed |= *passed & doubtful;
     table.proven -= *passed;
@@ -51,6 +50,8 @@ Verdict Tracker::verdict(const Region& now) const {
   verdict.touched = accessed - table->held;
   verdict.maybe = present & table->held; // still set, or aged by the kernel
   verdict.hidden = (table->hidden & present) - accessed;
+  verdict.maybe_touched = held_ratio(now, *table) * verdict.maybe.count();
+  verdict.hidden_touched = std::min(unseen(now, *table), static_cast<double>(verdict.hidden.count()));
   return verdict;
 }
 
@@ -66,6 +67,7 @@ Answer Tracker::answer(const Snapshot& now) const {
   Answer answer;
   std::uint64_t unknown = 0;
   std::array<std::uint64_t, kHeldReasons> held{};
+  double held_hot = 0, cached_hot = 0; // of them, expected to have been touched
   auto count = [&](const Region& region, const Table* table) {
     std::uint64_t present = region.present.count();
     PageCount& part = answer.by_mapping[static_cast<std::size_t>(region.mapping)];
@@ -87,8 +89,12 @@ Answer Tracker::answer(const Snapshot& now) const {
         held[kUndecided] += (stuck - table->passed).count();
         held[kShared] += (stuck & table->passed).count();
       }
+      held_hot += held_ratio(region, *table) * stuck.count();
       // These are not set; if they were touched, through the TLB, the bits don't show it.
-      held[kCached] += ((table->hidden & region.present) - region.accessed).count();
+      if (table->hidden.any()) {
+        held[kCached] += ((table->hidden & region.present) - region.accessed).count();
+        cached_hot += unseen(region, *table);
+      }
       answer.aged += (((table->unknown | table->held) & region.present) - region.accessed).count();
     }
     std::uint64_t known = touched.any() ? touched.count() : 0;
@@ -105,11 +111,10 @@ Answer Tracker::answer(const Snapshot& now) const {
     if (held[reason] > 0) answer.held.push_back({kHeldOf[reason].code, kHeldOf[reason].text, held[reason]});
   }
   const double known = static_cast<double>(answer.known), left = static_cast<double>(unknown);
-  const double cached = hidden_ratio() * static_cast<double>(held[kCached]);
   if (units_.empty()) {
     answer.low = known;
     answer.high = known + left + stuck;
-    answer.touched = known + spread_.ratio * left + held_ratio() * stuck + cached;
+    answer.touched = known + spread_.ratio * left + held_hot + cached_hot;
   } else {
     const std::vector<Draw> drawn = draws(now);
     double found = 0, maybe = 0;
@@ -122,8 +127,8 @@ Answer Tracker::answer(const Snapshot& now) const {
     double elsewhere = std::max(0.0, stuck - maybe);
     answer.low = known + std::clamp(total.low, found, most) - found;
     answer.high = known + std::clamp(total.high, found, most) - found + elsewhere;
-    answer.touched =
-        known + std::clamp(drawn_total(drawn, frame_), found, most) - found + held_ratio() * elsewhere + cached;
+    answer.touched = known + std::clamp(drawn_total(drawn, frame_), found, most) - found + cached_hot;
+    if (stuck > 0) answer.touched += held_hot / stuck * elsewhere;
     answer.confidence = confidence_;
     answer.frame = frame_;
     answer.units = units_.size();
@@ -138,28 +143,22 @@ Answer Tracker::answer(const Snapshot& now) const {
   return answer;
 }
 
-// Hot and cold memory wait for the same scoped clear, and what it settles most of may be the hot: so by table.
-double Tracker::held_ratio() const {
-  double held = 0, hot = 0;
-  for (const Table& table : tables_) {
-    const unsigned pages = table.warm ? table.held.count() : 0;
-    held += pages;
-    const double untold = held_ratio_.value_or(table.files ? kFileRatio : kUnknownRatio);
-    hot += pages * (table.held_heat < 0 ? untold : static_cast<double>(table.held_heat));
-  }
-  return held > 0 ? hot / held : held_ratio_.value_or(kUnknownRatio);
+// The touched share of held pages of a region. Hot and cold memory wait for the same scoped clear, and what it settles
+// most of may be the hot: so by what it was of their own table when it could be told last.
+double Tracker::held_ratio(const Region& region, const Table& table) const {
+  if (table.held_heat >= 0) return static_cast<double>(table.held_heat);
+  return held_ratio_[is_file(region)].value_or(may_be_folios(region) ? kFileRatio : kUnknownRatio);
 }
 
-// Where MADV_COLD was never tried it isn't known how hot a table is: its pages were set when something else ended, most
-// often a program's start.
-double Tracker::hidden_ratio() const {
-  double hidden = 0, hot = 0;
-  for (const Table& table : tables_) {
-    const unsigned pages = table.warm ? table.hidden.count() : 0;
-    hidden += pages;
-    if (table.tried) hot += pages * static_cast<double>(table.heat);
-  }
-  return hidden > 0 ? hot / hidden : 0;
+// Pages whose touches the TLB is expected to hide in this window: what was expected less what is seen.
+double Tracker::unseen(const Region& now, const Table& table) {
+  const PageMask hidden = table.hidden & now.own();
+  const PageMask silent = (hidden & now.present) - now.accessed;
+  if (!silent.any()) return 0;
+  // Of a table that several mappings share, this region's part.
+  const double part = static_cast<double>(hidden.count()) / table.hidden.count();
+  const double left = static_cast<double>(table.hidden_hot) * part - (hidden & now.accessed).count();
+  return std::clamp(left, 0.0, static_cast<double>(silent.count()));
 }
 
 double Answer::coverage() const {
@@ -197,24 +196,28 @@ Interval Tracker::interval(std::span<const Draw> drawn) const {
   return betting_interval(drawn, frame_, confidence_, history_);
 }
 
+// Of pages whose touches the TLB may hide nothing is learned: that they are clear says nothing.
 void Tracker::learn(const Snapshot& now) {
-  std::uint64_t settled = 0, settled_again = 0;
+  std::uint64_t settled[2] = {0, 0}, settled_again[2] = {0, 0};
   join_tables(now, tables_, [&](const Region& region, Table& table) {
     if (!table.warm) return;
-    if (const unsigned here = (table.settled & region.own()).count(); here > 0) {
-      const unsigned again = (table.settled & region.accessed).count();
+    const PageMask told = region.own() - table.hidden;
+    if (const unsigned here = (table.settled & told).count(); here > 0) {
+      const unsigned again = (table.settled & told & region.accessed).count();
       table.held_heat = static_cast<float>(again) / static_cast<float>(here);
-      settled += here;
-      settled_again += again;
+      settled[is_file(region)] += here;
+      settled_again[is_file(region)] += again;
     }
-    PageMask asked = (table.asked & region.own()) - table.held;
+    PageMask asked = (table.asked & told) - table.held;
     if (unsigned pages = asked.count(); pages > 0) {
       float again = static_cast<float>((asked & region.accessed).count()) / static_cast<float>(pages);
       table.heat = table.tried ? table.heat + (again - table.heat) / 2 : again;
       table.tried = true;
     }
   });
-  if (settled > 0) held_ratio_ = static_cast<double>(settled_again) / static_cast<double>(settled);
+  for (int file : {0, 1})
+    if (settled[file] > 0)
+      held_ratio_[file] = static_cast<double>(settled_again[file]) / static_cast<double>(settled[file]);
   if (units_.empty()) return;
 
   const std::vector<Draw> drawn = draws(now);

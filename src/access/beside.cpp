@@ -1,56 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/beside.h"
 
-#include <algorithm>
-#include <utility>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
 
 namespace hotset {
 namespace {
 
-constexpr std::size_t kLeastRuns = 12;      // going there and back costs as much as six interrupts
-constexpr std::uint64_t kPagesPerRun = 64;  // on average: more, and the pages take longer than the interrupts
-constexpr std::uint64_t kLongestRun = 1024; // pages: the target waits for 0.1 ms
+// Something of a higher priority may have come between, and stay. Then the work is done wherever there is room.
+constexpr long kPatience_ns = 20'000'000;
+
+void wait_for(sem_t& semaphore) {
+  while (::sem_wait(&semaphore) != 0 && errno == EINTR)
+    continue;
+}
+
+bool wait_patiently(sem_t& semaphore) {
+  timespec until{};
+  ::clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += kPatience_ns;
+  if (until.tv_nsec >= 1'000'000'000) ++until.tv_sec, until.tv_nsec -= 1'000'000'000;
+  int result = 0;
+  do
+    result = ::sem_timedwait(&semaphore, &until);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
 
 } // namespace
 
-bool is_worth_going_beside(std::span<const Run> runs) {
-  if (runs.size() < kLeastRuns) return false;
-  std::uint64_t pages = 0;
-  for (const Run& run : runs) {
-    if (run.pages > kLongestRun) return false;
-    pages += run.pages;
+struct Beside::State {
+  pthread_t thread{};
+  bool runs = false, refused = false, ends = false;
+  sem_t go{}, done{};
+  const std::function<void()>* work = nullptr;
+
+  State() {
+    ::sem_init(&go, 0, 0);
+    ::sem_init(&done, 0, 0);
   }
-  return pages <= kPagesPerRun * runs.size();
-}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (runs) {
+      ends = true;
+      ::sem_post(&go);
+      ::pthread_join(thread, nullptr);
+    }
+    ::sem_destroy(&go);
+    ::sem_destroy(&done);
+  }
 
-Beside Beside::go(std::optional<unsigned> processor, std::span<const Run> runs) {
-  Beside beside;
-  if (!processor || *processor >= CPU_SETSIZE || !is_worth_going_beside(runs)) return beside;
-  beside.policy_ = ::sched_getscheduler(0);
-  if (beside.policy_ != SCHED_OTHER && beside.policy_ != SCHED_BATCH && beside.policy_ != SCHED_IDLE) return beside;
-  if (::sched_getparam(0, &beside.priority_) != 0) return beside;
-  if (::sched_getaffinity(0, sizeof(cpu_set_t), &beside.allowed_) != 0 || !CPU_ISSET(*processor, &beside.allowed_))
-    return beside;
-  const sched_param lowest{.sched_priority = ::sched_get_priority_min(SCHED_FIFO)};
-  if (::sched_setscheduler(0, SCHED_FIFO, &lowest) != 0) return beside;
-  beside.there_ = true; // there is something to take back
-  cpu_set_t one;
+  static void* live(void* self) {
+    auto& state = *static_cast<State*>(self);
+    for (;;) {
+      wait_for(state.go);
+      if (state.ends) return nullptr;
+      (*state.work)();
+      ::sem_post(&state.done);
+    }
+  }
+
+  // False, for good, where the kernel says no.
+  bool start() {
+    if (runs || refused) return runs;
+    refused = true;
+    // Signals are for the thread that waits for them.
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    runs = ::pthread_create(&thread, nullptr, live, this) == 0;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (!runs) return false;
+    ::pthread_setname_np(thread, "hotset-beside");
+    const sched_param lowest{.sched_priority = ::sched_get_priority_min(SCHED_FIFO)};
+    refused = ::pthread_setschedparam(thread, SCHED_FIFO, &lowest) != 0;
+    return true;
+  }
+};
+
+Beside::Beside() : state_(std::make_unique<State>()) {}
+Beside::Beside(Beside&&) noexcept = default;
+Beside& Beside::operator=(Beside&&) noexcept = default;
+Beside::~Beside() = default;
+
+bool Beside::run(unsigned processor, const std::function<void()>& work) {
+  cpu_set_t ours, one;
+  if (processor >= CPU_SETSIZE || ::sched_getaffinity(0, sizeof(ours), &ours) != 0 || !CPU_ISSET(processor, &ours))
+    return false;
+  if (!state_->start() || state_->refused) return false;
   CPU_ZERO(&one);
-  CPU_SET(*processor, &one);
-  ::sched_setaffinity(0, sizeof(one), &one); // failing, we are where we were, and no worse off
-  return beside;
-}
-
-Beside::Beside(Beside&& other) noexcept
-    : there_(std::exchange(other.there_, false)),
-      policy_(other.policy_),
-      priority_(other.priority_),
-      allowed_(other.allowed_) {}
-
-Beside::~Beside() {
-  if (!there_) return;
-  ::sched_setaffinity(0, sizeof(allowed_), &allowed_);
-  ::sched_setscheduler(0, policy_, &priority_);
+  CPU_SET(processor, &one);
+  if (::pthread_setaffinity_np(state_->thread, sizeof(one), &one) != 0) return false;
+  state_->work = &work;
+  ::sem_post(&state_->go);
+  if (wait_patiently(state_->done)) return true;
+  ::pthread_setaffinity_np(state_->thread, sizeof(ours), &ours);
+  wait_for(state_->done);
+  return true;
 }
 
 } // namespace hotset

@@ -314,6 +314,7 @@ Result<> Census::walk(const Subject& subject, Extent extent, const Visit* visit,
   bss.giant_pages = 0;
   bss.mappings = 0;
   bss.address_space = 0;
+  bss.processor = -1;
   bss.read_until = extent.until;
   bss.resume_at = extent.from;
   bss.complete = 0;
@@ -333,6 +334,7 @@ Result<> Census::walk(const Subject& subject, Extent extent, const Visit* visit,
     } while (!seen_all && !bss.astray);
   }
   snapshot.end = state_->clock->now();
+  snapshot.processor = bss.processor < 0 ? std::nullopt : std::optional(static_cast<unsigned>(bss.processor));
   // A process of which nothing is shown has given its memory back on its way out, or is hidden from us: only the first
   // has ended.
   if (bss.mappings == 0 && !bss.filtered && has_memory(subject.pid()))
@@ -353,11 +355,6 @@ std::uint64_t Census::visits() const {
 std::uint64_t Census::giant_pages() const {
   return state_->object->bss->giant_pages;
 }
-std::optional<unsigned> Census::processor() const {
-  const std::int32_t processor = state_->object->bss->processor;
-  return processor < 0 ? std::nullopt : std::optional(static_cast<unsigned>(processor));
-}
-
 std::uint64_t Census::address_space() const {
   return state_->object->bss->address_space;
 }

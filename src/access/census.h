@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "access/leaf.h"
@@ -89,9 +88,6 @@ class Census {
   // Where the top-level page table of the process read last is: processes that share their memory have the same, and a
   // process that has gone to another program another.
   [[nodiscard]] std::uint64_t address_space() const;
-  // The processor on which the main thread of the process read last ran then, at ordinary priority; nothing when it did
-  // not.
-  [[nodiscard]] std::optional<unsigned> processor() const;
   [[nodiscard]] std::uint64_t direct_map() const;
   [[nodiscard]] unsigned levels() const;
 

@@ -15,7 +15,6 @@
 #include <optional>
 #include <string_view>
 
-#include "access/beside.h"
 #include "base/units.h"
 
 namespace hotset {
@@ -23,25 +22,30 @@ namespace {
 
 // Below UIO_MAXIOV: some kernels hold the target's mmap lock for reading over a whole batch, and a writer waits for it.
 constexpr std::size_t kBatch = 256;
-// On the target's processor: of a batch that takes about a quarter of a millisecond.
-constexpr std::size_t kBatchBeside = 96;
-constexpr std::uint64_t kPagesBeside = 1024;
+// Those of a turn: some 0.2 ms.
+constexpr std::size_t kTurnRuns = 96;
+constexpr std::uint64_t kTurnPages = 1024;
+constexpr Nanoseconds kTurn = std::chrono::microseconds(200);
 
-// The first of the runs, as one call takes them.
-std::size_t batch_of(std::span<const Run> runs, bool beside) {
-  if (!beside) return std::min(runs.size(), kBatch);
-  std::size_t batch = 0;
-  for (std::uint64_t pages = 0; batch < std::min(runs.size(), kBatchBeside); ++batch) {
+// The runs that one call takes, from the first on.
+std::size_t batch_of(std::span<const Run> runs, Pace pace) {
+  if (pace == Pace::steady) return std::min(runs.size(), kBatch);
+  std::size_t batch = 1;
+  for (std::uint64_t pages = runs[0].pages; batch < std::min(runs.size(), kTurnRuns); ++batch) {
     pages += runs[batch].pages;
-    if (batch > 0 && pages > kPagesBeside) break;
+    if (pages > kTurnPages) break;
   }
   return batch;
 }
 
-void let_run_for(Nanoseconds time) {
-  const timespec wait{.tv_sec = 0,
-                      .tv_nsec = static_cast<long>(std::min<Nanoseconds>(time, std::chrono::milliseconds(10)).count())};
-  ::nanosleep(&wait, nullptr);
+// Sleeps for as long as this turn took, if it is over; when the next one began.
+Nanoseconds take_turns(Nanoseconds turn_began) {
+  const Nanoseconds took = own_cpu_time() - turn_began;
+  if (took < kTurn / 2) return turn_began;
+  const timespec pause{.tv_sec = took / std::chrono::seconds(1),
+                       .tv_nsec = static_cast<long>((took % std::chrono::seconds(1)).count())};
+  ::nanosleep(&pause, nullptr); // a signal may cut it short
+  return own_cpu_time();
 }
 
 } // namespace
@@ -54,18 +58,14 @@ std::uint64_t flush_pages(const Files& files) {
   return std::clamp(std::min(ceiling.value_or(0), kNever - 1) + 1, kFlushPages, kNever);
 }
 
-Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, std::optional<unsigned> processor) {
+Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace) {
   ClearReport report;
-  const Beside beside = Beside::go(processor, runs);
   const Nanoseconds begin = own_cpu_time();
-  Nanoseconds batch_begin = begin;
+  Nanoseconds turn = begin;
   std::array<iovec, kBatch> ranges{};
   while (!runs.empty()) {
-    if (beside.there() && report.runs > 0) {
-      let_run_for(own_cpu_time() - batch_begin);
-      batch_begin = own_cpu_time();
-    }
-    std::size_t batch = batch_of(runs, beside.there());
+    if (pace == Pace::in_turns) turn = take_turns(turn);
+    std::size_t batch = batch_of(runs, pace);
     for (std::size_t i = 0; i < batch; ++i)
       ranges[i] = {reinterpret_cast<void*>(runs[i].address), runs[i].pages * 4096};
     long advised = ::syscall(SYS_process_madvise, pidfd, ranges.data(), batch, MADV_COLD, 0);

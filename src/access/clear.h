@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "access/runs.h"
@@ -27,11 +26,15 @@ struct ClearReport {
   std::uint64_t runs = 0, pages = 0; // done
   std::uint64_t refused = 0;         // runs that the kernel refused: unmapped since, or locked
   Nanoseconds took{};                // of our CPU: on a busy machine the wall clock would count others' work
+  bool beside = false;               // on the target's own processor (access/ager.h)
 };
 
-// All runs, in batches; a refused run does not stop the rest. `processor`: on which the target runs now; nothing when
-// it does not (access/beside.h). Errors: gone, permission (needs CAP_SYS_NICE and the right to ptrace), unsupported.
-Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, std::optional<unsigned> processor = std::nullopt);
+// In turns: the target, on whose processor we are, runs after each quarter of a millisecond for as long as that took.
+enum class Pace { steady, in_turns };
+
+// All runs, in batches; a refused run does not stop the rest. Errors: gone, permission (needs CAP_SYS_NICE and the
+// right to ptrace), unsupported.
+Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace = Pace::steady);
 
 // How far apart the pages that one run changes must be to have the whole TLB flushed: kFlushPages, and more where
 // debugfs says that this machine was tuned so (tlb_single_page_flush_ceiling). Where it can't be read, it is assumed

@@ -8,6 +8,9 @@
 namespace hotset {
 namespace {
 
+// Of what is set in a process that came from elsewhere in the window nobody knows when it was touched.
+constexpr double kJoinedRatio = 0.5;
+
 // Pages that another entry may map, too: all that is not writable private memory.
 PageMask shareable(const Region& region) {
   return region.present - region.exclusive();
@@ -80,6 +83,7 @@ void GroupCount::add(const Region& region, const Entries& entries, Standing stan
     alone = region.exclusive();
   } else {
     verdict.maybe = region.accessed;
+    verdict.maybe_touched = kJoinedRatio * region.accessed.count();
     joined_ += region.accessed.count();
   }
   const PageMask here = standing == Standing::joined ? PageMask{} : region.exclusive();
@@ -97,6 +101,14 @@ void GroupCount::add(const Region& region, const Entries& entries, Standing stan
   }
   if (!by_frame.any()) return;
   sampled_entries_ += sampled.count();
+  auto expect = [&](const PageMask& pages, double touched, std::uint64_t& count, double& sum) {
+    const unsigned part = (pages & by_frame).count();
+    if (part == 0) return;
+    count += part;
+    sum += touched * part / pages.count();
+  };
+  expect(verdict.maybe, verdict.maybe_touched, maybe_entries_, maybe_touched_);
+  expect(verdict.hidden, verdict.hidden_touched, hidden_entries_, hidden_touched_);
   if (standing == Standing::tracked) aged_ += ((verdict.maybe - region.accessed) & by_frame).count();
   for_each_frame(
       region, by_frame, entries,
@@ -146,8 +158,11 @@ GroupAnswer GroupCount::answer(bool entries_lost) {
   total.known += touched;
   total.low = std::max(known, total.low + known - twice);
   total.high += known + open + static_cast<double>(hidden + group.ended);
-  total.touched +=
-      known + tracker_->held_ratio() * open + tracker_->hidden_ratio() * static_cast<double>(hidden) - twice;
+  total.touched += known - twice;
+  // By entry it is known what is expected; a page may have several.
+  if (maybe_entries_ > 0) total.touched += maybe_touched_ / static_cast<double>(maybe_entries_) * open;
+  if (hidden_entries_ > 0)
+    total.touched += hidden_touched_ / static_cast<double>(hidden_entries_) * static_cast<double>(hidden);
   total.aged += aged_;
   total.hugetlb = hugetlb_;
   total.special = special_;

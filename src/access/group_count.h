@@ -63,6 +63,9 @@ class GroupCount {
   std::uint64_t alone_huge_ = 0;  // of those, mapped by 2 MiB entries
   std::uint64_t shared_huge_ = 0;
   std::uint64_t sampled_entries_ = 0; // that put a bit into FrameBlock::sampled
+  // The same of FrameBlock::maybe and ::hidden, and how many of these entries are expected to have been used.
+  std::uint64_t maybe_entries_ = 0, hidden_entries_ = 0;
+  double maybe_touched_ = 0, hidden_touched_ = 0;
   std::uint64_t aged_ = 0, joined_ = 0;
   std::uint64_t hugetlb_ = 0, special_ = 0;
 };

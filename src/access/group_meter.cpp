@@ -165,7 +165,6 @@ Result<bool> GroupMeter::scan_once(Process& process, const Census::Visit& visit,
     return false;
   }
   read_time_ += read->end - read->begin;
-  process.processor = census_->processor();
   process.last = *std::move(read);
   return owner == process.id.pid;
 }
@@ -182,7 +181,9 @@ Result<bool> GroupMeter::is_still_in(pid_t pid, std::uint64_t address_space) {
 void GroupMeter::gather() {
   last_.regions.clear();
   last_.begin = last_.end = clock_->now();
+  last_.processor.reset();
   for (const Process& process : processes_) {
+    if (process.last.processor) last_.processor = process.last.processor;
     last_.regions.insert(last_.regions.end(), process.last.regions.begin(), process.last.regions.end());
     if (!process.last.regions.empty()) last_.begin = std::min(last_.begin, process.last.begin);
   }
@@ -236,20 +237,17 @@ Result<> GroupMeter::begin(const Files& files, const Aim& aim) {
   // Each process is written to once.
   ScopedCosts scoped = scoped_costs_;
   scoped.fixed_us *= static_cast<double>(processes_.size());
-  plan_ = tracker_.begin(last_, aim, costs_, scoped);
-  ClearReport report, flushed;
-  HOTSET_CHECK(age(plan_.runs, report));
-  costs_.learn(to_microseconds(report.took), report.runs, report.pages);
+  plan_ = tracker_.begin(last_, aim, ager_.costs(last_.processor), scoped);
+  HOTSET_CHECK(age(plan_.runs));
   HOTSET_CHECK(clear_scoped());
-  HOTSET_CHECK(age(plan_.flushes, flushed));
-  clear_time_ += report.took + flushed.took;
+  HOTSET_CHECK(age(plan_.flushes));
   began_ = clock_->now();
   HOTSET_CHECK(settle());
   cpu_ = own_cpu_time() - cpu;
   return {};
 }
 
-Result<> GroupMeter::age(std::span<const Run> runs, ClearReport& report) {
+Result<> GroupMeter::age(std::span<const Run> runs) {
   while (!runs.empty()) {
     auto same = std::ranges::find_if_not(
         runs, [&](const Run& run) { return space_of(run.address) == space_of(runs[0].address); });
@@ -259,14 +257,9 @@ Result<> GroupMeter::age(std::span<const Run> runs, ClearReport& report) {
       std::vector<Run> own(runs.begin(), same);
       for (Run& run : own)
         run.address = run.address - runs[0].address + address;
-      Result<ClearReport> done = age_runs(process->subject.pidfd(), own, process->processor);
+      Result<ClearReport> done = ager_.age(process->subject.pidfd(), own, process->last.processor);
       if (!done && !is_its_own(done.error())) return fail(std::move(done).error());
-      if (done) {
-        report.runs += done->runs;
-        report.pages += done->pages;
-        report.refused += done->refused;
-        report.took += done->took;
-      }
+      if (done) clear_time_ += done->took;
     }
     runs = runs.subspan(count);
   }

@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "access/ager.h"
 #include "access/census.h"
 #include "access/clear.h"
 #include "access/frame_set.h"
@@ -68,8 +68,7 @@ class GroupMeter {
     ProcessId id;
     Census::Subject subject;
     Standing standing = Standing::tracked;
-    std::uint64_t address_space = 0;     // as the kernel has it; 0: not read yet
-    std::optional<unsigned> processor{}; // on which it ran when it was read
+    std::uint64_t address_space = 0; // as the kernel has it; 0: not read yet
     // Which of its stretches of 128 TiB is which of ours, by number. Nearly always one.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> spaces{};
     Snapshot last{}; // in the group's addresses
@@ -82,7 +81,7 @@ class GroupMeter {
   Result<bool> scan_once(Process& process, const Census::Visit& visit, pid_t& owner);
   Result<bool> is_still_in(pid_t pid, std::uint64_t address_space);
   Result<> scan_for_begin(const Files& files);
-  Result<> age(std::span<const Run> runs, ClearReport& report);
+  Result<> age(std::span<const Run> runs);
   Result<> clear_scoped();
   Result<> settle();
   void gather();
@@ -93,7 +92,7 @@ class GroupMeter {
   std::size_t most_;
   Judge judge_;
   Tracker tracker_;
-  ClearCosts costs_;
+  Ager ager_;
   ScopedCosts scoped_costs_;
   std::vector<Process> processes_;
   std::map<std::uint64_t, pid_t> seen_; // address spaces of the running pass, and whom each was read of

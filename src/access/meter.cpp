@@ -30,10 +30,9 @@ Result<> AccessMeter::begin(const Aim& aim) {
     read_time_ += last_.end - last_.begin;
   }
   has_window_ = true;
-  plan_ = tracker_.begin(last_, aim, costs_, scoped_costs_);
+  plan_ = tracker_.begin(last_, aim, ager_.costs(last_.processor), scoped_costs_);
 
-  HOTSET_TRY(ClearReport report, age_runs(subject_.pidfd(), plan_.runs, census_->processor()));
-  costs_.learn(to_microseconds(report.took), report.runs, report.pages);
+  HOTSET_TRY(ClearReport report, ager_.age(subject_.pidfd(), plan_.runs, last_.processor));
   clear_time_ += report.took;
   for (auto [wanted, scope] : {std::pair{plan_.scoped_anonymous, ScopedClear::Scope::anonymous},
                                std::pair{plan_.scoped_file, ScopedClear::Scope::file}}) {

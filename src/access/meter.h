@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "access/ager.h"
 #include "access/census.h"
 #include "access/clear.h"
 #include "access/judge.h"
@@ -55,7 +56,7 @@ class AccessMeter {
   ScopedClear scoped_;
   Judge judge_;
   Tracker tracker_;
-  ClearCosts costs_;
+  Ager ager_;
   ScopedCosts scoped_costs_;
   Snapshot last_;  // the newest whole census
   Snapshot again_; // what was read after the clear

@@ -16,7 +16,7 @@ constexpr double kHalfWidth = 1.25 * 1.96;
 // Of n draws that all agree, the 95 % betting interval with our bets is this / n wide
 // (tests/unit/access_sample_test.cpp); ln(2/α) = 3.7 would be the least, were it known before that they will agree.
 constexpr double kRare = 4.8;
-// Of block sizes that cost about the same the largest is taken: it tells more.
+// Of block sizes that are about as good the largest is taken: its draws tell more of the spread.
 constexpr double kAsGood = 1.15;
 constexpr double kMemory = 256; // draws after which old windows have faded
 
@@ -81,17 +81,21 @@ SampleDesign design_sample(const Spread& spread, std::uint64_t frame_pages, doub
     return std::max(n / (1 + n * pages_of(size) / frame), static_cast<double>(kLeastUnits));
   };
   auto price = [&](unsigned size) { return wanted(size) * costs.of(1, size); };
-  // Where even the cheapest is too dear: what narrows the interval most for the money.
-  auto poor = [&](unsigned size) { return spread.variance(size) * costs.of(1, size); };
-  auto cheapest = [](auto measure) {
+  // Where even the cheapest is too dear: the half-width that the money buys.
+  auto width = [&](unsigned size) {
+    const double n = std::max(budget_us, 1.0) / costs.of(1, size);
+    return std::max(kHalfWidth * std::sqrt(spread.variance(size) / n), kRare / 2 / n);
+  };
+  // The largest of those that are about as good as the best.
+  auto choose = [](auto measure, double most) {
     const double least = std::ranges::min(kBlockSizes | std::views::transform(measure));
     unsigned best = 0;
     for (unsigned block : kBlockSizes)
-      if (measure(block) <= least * kAsGood) best = block;
+      if (double value = measure(block); value == least || value <= std::min(least * kAsGood, most)) best = block;
     return best;
   };
-  unsigned size = cheapest(price);
-  if (price(size) > budget_us) size = cheapest(poor);
+  const double cheapest = std::ranges::min(kBlockSizes | std::views::transform(price));
+  const unsigned size = cheapest <= budget_us ? choose(price, budget_us) : choose(width, 1);
 
   const double unit_us = costs.of(1, size);
   double units = std::max(std::min(wanted(size), budget_us / unit_us), static_cast<double>(kLeastUnits));

@@ -65,8 +65,9 @@ struct SampleDesign {
   double cost_us = 0;
 };
 
-// The cheapest design whose interval is expected to be ± `error_pages` for a frame of `frame_pages`, but not dearer
-// than `budget_us` (at least kLeastUnits units, whatever that costs: a handful of runs).
+// The cheapest design, or one of larger blocks that is not much dearer, whose interval is expected to be ±
+// `error_pages` for a frame of `frame_pages`, but not dearer than `budget_us` (at least kLeastUnits units, whatever
+// that costs: a handful of runs).
 SampleDesign design_sample(const Spread& spread, std::uint64_t frame_pages, double error_pages, double budget_us,
                            const ClearCosts& costs);
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "access/page_mask.h"
@@ -50,6 +51,9 @@ struct Region {
 struct Snapshot {
   Nanoseconds begin{}, end{};  // when the reading began and ended (Clock::now)
   std::vector<Region> regions; // ascending by (address, first)
+  // On which the process's main thread ran then, at ordinary priority; nothing when it did not run. Of several
+  // processes: that of one of them.
+  std::optional<unsigned> processor;
 };
 
 struct PageCount {

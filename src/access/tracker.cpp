@@ -124,7 +124,11 @@ void Tracker::adopt(const Snapshot& now) {
       table.passed -= gone;
       table.proven -= gone;
     }
-    if (table.warm) table.hidden -= gone | region.accessed;
+    if (table.warm && table.hidden.any()) {
+      table.hidden_hot -= static_cast<float>((table.hidden & region.accessed).count());
+      table.hidden -= gone | region.accessed;
+      table.hidden_hot = std::clamp(table.hidden_hot, 0.0F, static_cast<float>(table.hidden.count()));
+    }
     if (!is_measured(region)) return;
     present_[is_file(region)] += region.present.count();
     if (!region.accessed.any()) return;
@@ -132,7 +136,6 @@ void Tracker::adopt(const Snapshot& now) {
     table.passed = (table.passed - region.exclusive()) | (region.elsewhere & region.present);
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
     table.held |= stuck;
-    if (stuck.any()) table.files = may_be_folios(region);
     table.unknown |= region.accessed - stuck;
     table.warm = true;
     warm_.push_back({&region, &table});

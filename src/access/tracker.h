@@ -99,6 +99,8 @@ struct Verdict {
   PageMask maybe{};   // touched or not, nobody knows
   PageMask hidden{};  // may have been touched through the TLB
   PageMask sampled{}; // in the population of the sample, which answer() speaks for: in none of the others
+  // How many of `maybe` and of `hidden` are expected to have been touched.
+  double maybe_touched = 0, hidden_touched = 0;
 };
 
 // Several processes can be tracked as one, their snapshots side by side: then there is one budget, one sweep and one
@@ -123,10 +125,6 @@ class Tracker {
   Answer answer(const Snapshot& now) const;
   // What is known of the single pages.
   [[nodiscard]] Verdict verdict(const Region& now) const;
-  // The touched share of the held pages, by what it was of their tables' when it could be told last.
-  [[nodiscard]] double held_ratio() const;
-  // The same of pages that may have been touched through the TLB: by what their tables were like when it was seen.
-  [[nodiscard]] double hidden_ratio() const;
   // Address spaces in which the plan's scoped clears settle pages, ascending.
   [[nodiscard]] std::vector<std::uint64_t> scoped_spaces() const;
   // Lets the running window's sample teach the next design: call once, with the census that ends the window.
@@ -141,7 +139,6 @@ class Tracker {
     std::uint64_t address = 0;
     float heat = 0.5F;    // share of the asked pages that were set again, lately
     bool tried = false;   // there were such
-    bool files = false;   // its held pages are of mapped files
     float held_heat = -1; // the same of pages that a scoped clear settled; below 0: it never did
     bool warm = false;    // else these five are empty
     PageMask unknown{};   // set at the beginning of the window and left alone by choice
@@ -149,6 +146,7 @@ class Tracker {
     PageMask asked{};     // set at the beginning and to be cleared by MADV_COLD
     PageMask settled{};   // set at the beginning and cleared by a scoped clear
     PageMask hidden{};    // earlier: cleared without a TLB flush, and neither flushed nor seen set since
+    float hidden_hot = 0; // of them, expected to be touched
     PageMask passed{};    // earlier: MADV_COLD passed over them
     PageMask proven{};    // earlier: MADV_COLD was seen to clear them
   };
@@ -175,6 +173,8 @@ class Tracker {
   [[nodiscard]] bool is_cleared(std::uint64_t address) const;
   [[nodiscard]] std::uint64_t unknown_pages() const;
   [[nodiscard]] PageMask drawn_pages(std::uint32_t table) const;
+  [[nodiscard]] double held_ratio(const Region& region, const Table& table) const;
+  [[nodiscard]] static double unseen(const Region& now, const Table& table);
   [[nodiscard]] std::vector<Draw> draws(const Snapshot& now) const;
   [[nodiscard]] Interval interval(std::span<const Draw> drawn) const;
 
@@ -189,9 +189,10 @@ class Tracker {
   unsigned block_pages_ = 64;
   double confidence_ = 0.95;
   Spread spread_;
-  RatioHistory history_;             // what the running window's interval may assume
-  std::size_t sweep_at_ = 0;         // table at which the sweep goes on
-  std::optional<double> held_ratio_; // touched share of all that was settled last: of tables that never were
+  RatioHistory history_;     // what the running window's interval may assume
+  std::size_t sweep_at_ = 0; // table at which the sweep goes on
+  // Touched share of all that was settled last, for tables that never were: anonymous, file.
+  std::optional<double> held_ratio_[2];
   std::vector<Run> flushes_;         // runs whose clearing empties the TLB, one at most for each address space
   bool scoped_[2] = {false, false};  // the running window began with such a clear: anonymous, file
   std::uint64_t waited_[2] = {0, 0}; // pages times windows that wait for a scoped clear: anonymous, file

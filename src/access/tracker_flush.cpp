@@ -86,8 +86,12 @@ void Tracker::expect_hidden(const Snapshot& now, const ClearPlan& plan) {
   const std::vector<std::uint64_t> spaces = scoped_spaces();
   for (const auto& [region, table] : warm_) {
     if (!(is_file(*region) ? plan.scoped_file : plan.scoped_anonymous)) continue;
-    if (std::ranges::binary_search(spaces, space_of(region->address)))
-      table->hidden |= (table->settled | table->asked) & region->own();
+    if (!std::ranges::binary_search(spaces, space_of(region->address))) continue;
+    table->hidden |= (table->settled | table->asked) & region->own();
+    // Of pages that MADV_COLD has cleared before it is known how hot their tables were then. The others, libraries most
+    // of all, were set by something that is over, most often a program's start.
+    const unsigned known = table->tried ? (table->hidden & table->proven).count() : 0;
+    table->hidden_hot = static_cast<float>(known) * table->heat;
   }
 }
 

@@ -21,6 +21,7 @@ constexpr int kWarmUp = 3; // windows: a fresh target's first answers have wide 
 constexpr int kWindows = 5;
 constexpr Nanoseconds kWindow =
     120ms; // for each GiB: the first clear takes time in proportion, and is spread over windows
+constexpr Nanoseconds kLeftAlone = 5min; // after that a workload ends by itself, whatever became of us
 // Of one processor, for clearing. The exact method is exact where it may clear all: some 21 ms for each GiB.
 constexpr double kBudget = 0.05, kExactBudget = 0.25;
 // A workload touches more than its region, and has no record of it: stack, code, libraries.
@@ -121,7 +122,9 @@ Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method&
   spec.scattered = cell.scattered;
   spec.shared = cell.shared;
   spec.huge = cell.huge;
-  SelftestResult result{.cell = cell, .method = method.name, .why = ""};
+  const double budget = method.name == "exact" ? kExactBudget : kBudget;
+  SelftestResult result{.cell = cell, .method = method.name, .budget = budget, .why = ""};
+  spec.limit = (kWarmUp + kWindows) * window_of(cell) + kLeftAlone;
   if (Result<> fits = check_spec(spec, Files()); !fits) {
     result.why = fits.error().cause;
     return result;
@@ -129,7 +132,7 @@ Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method&
   HOTSET_TRY(WorkloadProgram workload, WorkloadProgram::start("/proc/self/exe", spec));
   HOTSET_TRY(Process target, find_process(Files(), workload.pid()));
   HOTSET_TRY(TruthReader truth, TruthReader::open(Files(), target.id));
-  MeterOptions options{.window = window_of(cell), .budget = method.name == "exact" ? kExactBudget : kBudget};
+  MeterOptions options{.window = window_of(cell), .budget = budget};
   Result<std::unique_ptr<Meter>> meter = method.open(Files(), target, clock, options);
   if (!meter) {
     result.why = to_sentence(meter.error());

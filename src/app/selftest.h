@@ -32,6 +32,7 @@ enum class Verdict { pass, fail, unjudged, skipped };
 struct SelftestResult {
   SelftestCell cell;
   std::string_view method;
+  double budget = 0; // share of one processor that clearing might take
   Verdict verdict = Verdict::skipped;
   std::string why;               // of fail, unjudged and skipped
   std::uint64_t truth_pages = 0; // of the last window

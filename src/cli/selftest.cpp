@@ -2,7 +2,9 @@
 // hotset selftest: do the methods tell the truth on this machine?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -44,6 +46,7 @@ std::string json_of(const SelftestResult& result) {
                     {"shared", cell.shared},
                     {"huge", cell.huge},
                     {"method", result.method},
+                    {"budget", result.budget},
                     {"verdict", name_of(result.verdict)},
                     {"why", text_or_null(result.why)},
                     {"truth_pages", number(result.truth_pages)},
@@ -69,15 +72,23 @@ struct SelftestOptions {
   bool full = false, json = false;
 };
 
-// Those that the options choose: each of the blank-separated words must be in the cell's name.
+std::vector<std::string> words_in(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+// Those that the options choose: with each of the words in their names.
 Result<std::vector<SelftestCell>> chosen_cells(const SelftestOptions& options) {
   std::vector<SelftestCell> cells = selftest_cells(options.full);
-  std::istringstream words(options.cells);
-  for (std::string word; words >> word;)
-    std::erase_if(cells, [&](const SelftestCell& cell) { return !cell_name(cell).contains(word); });
+  for (const std::string& word : words_in(options.cells))
+    std::erase_if(cells, [&](const SelftestCell& cell) {
+      const std::vector<std::string> name = words_in(cell_name(cell));
+      return std::ranges::find(name, word) == name.end();
+    });
   if (!cells.empty()) return cells;
   return fail(ErrorCode::usage, "choose the cells", fmt::format("'{}'", printable(options.cells)),
-              "none has all of these words in its name", "see the names that hotset selftest prints");
+              "none has all of these words in its name",
+              "take words from the names that hotset selftest prints; --full has more of them");
 }
 
 Result<std::vector<Method>> chosen_methods(const SelftestOptions& options) {
@@ -110,7 +121,10 @@ Result<int> selftest(const SelftestOptions& options) {
       if (interrupt_requested()) return interrupt_exit_code();
       if (output.reader_gone()) return 0;
       progress.show(fmt::format("cell {} of {}: {}, {}", i + 1, cells.size(), cell_name(cells[i]), method.name));
-      HOTSET_TRY(SelftestResult result, run_selftest_cell(cells[i], method, clock));
+      Result<SelftestResult> ran = run_selftest_cell(cells[i], method, clock);
+      if (interrupt_requested()) return interrupt_exit_code();
+      if (!ran) return fail(std::move(ran).error());
+      const SelftestResult& result = *ran;
       failed += result.verdict == Verdict::fail;
       passed += result.verdict == Verdict::pass;
       unjudged += result.verdict == Verdict::unjudged;
@@ -134,7 +148,7 @@ Result<int> selftest(const SelftestOptions& options) {
 Action declare_selftest(CLI::App& app, const Tail& /*tail*/) {
   auto options = std::make_shared<SelftestOptions>();
   app.add_flag("--full", options->full, "The whole matrix (an hour) instead of a minute");
-  app.add_option("--cells", options->cells, "Only those with all of these words in their names, like \"1 GiB shared\"");
+  app.add_option("--cells", options->cells, "Only those with all of these words in their names, like \"10% shared\"");
   app.add_option("--method", options->method, "Only this one");
   app.add_flag("--json", options->json, "One object a cell and method (docs/schemas.md)");
   return [options] { return selftest(*options); };

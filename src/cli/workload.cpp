@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hotset workload PATTERN: a known-answer memory workload (docs/workloads.md).
+#include "cli/workload.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -228,16 +230,34 @@ void declare_own(CLI::App& app, Options& options) {
   app.add_flag("--no-record", options.unpublished, "Don't publish what is touched, to see what publishing costs");
 }
 
+void declare(CLI::App& app, Options& options) {
+  app.add_option("pattern", options.pattern, "Which; see --list");
+  app.add_flag("--list", options.list, "List the patterns");
+  app.add_flag("--json", options.json, "Print JSON objects, one a line");
+  declare_shape(app, options);
+  declare_own(app, options);
+}
+
 } // namespace
+
+Result<WorkloadSpec> parse_workload(std::vector<std::string> arguments) {
+  CLI::App app;
+  Options options;
+  options.app = &app;
+  declare(app, options);
+  std::ranges::reverse(arguments); // as CLI11 wants them
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    return fail(ErrorCode::usage, "read the command line", "", error.what());
+  }
+  return read_spec(options);
+}
 
 Action declare_workload(CLI::App& app, const Tail&) {
   auto options = std::make_shared<Options>();
   options->app = &app;
-  app.add_option("pattern", options->pattern, "Which; see --list");
-  app.add_flag("--list", options->list, "List the patterns");
-  app.add_flag("--json", options->json, "Print JSON objects, one a line");
-  declare_shape(app, *options);
-  declare_own(app, *options);
+  declare(app, *options);
   return [options] { return work(*options); };
 }
 

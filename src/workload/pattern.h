@@ -65,6 +65,8 @@ struct WorkloadSpec {
   double skew = 0.99;
   std::uint64_t children = 2;
   std::string directory = "/tmp"; // of the mapped file
+
+  friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 
 // The defaults of the pattern.

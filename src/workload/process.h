@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload in a forked child of this process: for tests, benchmarks and the self test, which need a target with a
-// known answer and no second program.
+// A workload in a forked child of this process: for tests and benchmarks, which need a target with a known answer and
+// no second program. It shares its memory with this process (workload/program.h does not).
 #pragma once
 
 #include <sys/types.h>

@@ -20,13 +20,14 @@ namespace {
 
 constexpr std::string_view kReady = "ready ";
 constexpr std::size_t kMostReady = 1 << 16; // of a workload with a thousand children
+constexpr int kNotStarted = 127;
 
 [[noreturn]] void be_program(pid_t parent, const char* path, char* const* arguments, int to) {
+  ::setpgid(0, 0); // Ctrl-C is for who measures
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127); // it died before we asked to be told
-  ::dup2(to, STDOUT_FILENO);
-  ::execv(path, arguments);
-  ::_exit(127);
+  if (::getppid() != parent) ::_exit(kNotStarted); // it died before we asked to be told
+  if (to == STDOUT_FILENO ? ::fcntl(to, F_SETFD, 0) == 0 : ::dup2(to, STDOUT_FILENO) >= 0) ::execv(path, arguments);
+  ::_exit(kNotStarted);
 }
 
 } // namespace
@@ -62,7 +63,7 @@ std::vector<std::string> workload_arguments(const WorkloadSpec& spec) {
 
 Result<WorkloadProgram> WorkloadProgram::start(const std::string& hotset, const WorkloadSpec& spec) {
   std::vector<std::string> words = workload_arguments(spec);
-  words.insert(words.begin(), hotset);
+  words.insert(words.begin(), "hotset");
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words)
@@ -91,6 +92,16 @@ WorkloadProgram::~WorkloadProgram() {
   ::waitpid(pid_, nullptr, 0);
 }
 
+// How it ended: of a program that closed its output, or said something else.
+std::string WorkloadProgram::end() {
+  from_.reset(); // what it still has to say ends it
+  int status = 0;
+  ::waitpid(std::exchange(pid_, -1), &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted) return "it could not be started";
+  if (WIFEXITED(status)) return fmt::format("it ended with exit code {} before it was ready", WEXITSTATUS(status));
+  return fmt::format("it was ended by signal {} before it was ready", WTERMSIG(status));
+}
+
 Result<> WorkloadProgram::hear_ready() {
   std::string line;
   std::array<char, 512> part;
@@ -101,7 +112,7 @@ Result<> WorkloadProgram::hear_ready() {
     line.append(part.data(), static_cast<std::size_t>(got));
   }
   if (!line.starts_with(kReady) || !line.ends_with('\n'))
-    return fail(ErrorCode::internal, "run the workload", "", "it ended before it was ready");
+    return fail(ErrorCode::internal, "run the workload", "", end());
   ready_ = line.substr(kReady.size(), line.size() - kReady.size() - 1);
   return {};
 }

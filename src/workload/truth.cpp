@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <limits>
 #include <new>
 #include <utility>
@@ -90,10 +91,6 @@ TruthMapping::~TruthMapping() {
   if (base_ != nullptr) ::munmap(base_, bytes_);
 }
 
-std::atomic<std::uint32_t>* TruthMapping::stamps() const {
-  return reinterpret_cast<std::atomic<std::uint32_t>*>(static_cast<std::byte*>(base_) + kTruthStampsOffset);
-}
-
 Result<TruthRecord> TruthRecord::create(std::uint64_t pages) {
   constexpr std::string_view kAttempt = "make the truth record";
   if (pages == 0 || pages > kTruthMaxPages)
@@ -125,7 +122,8 @@ TruthRecord::TruthRecord(TruthMapping mapping, Fd fd, std::uint64_t pages)
     : mapping_(std::move(mapping)),
       fd_(std::move(fd)),
       header_(mapping_.header()),
-      stamps_(mapping_.stamps()),
+      stamps_(
+          reinterpret_cast<std::atomic<std::uint32_t>*>(reinterpret_cast<std::byte*>(header_) + kTruthStampsOffset)),
       pages_(pages) {}
 
 void TruthRecord::set_region(const void* first_page, std::uint64_t covered) {
@@ -188,7 +186,7 @@ void TruthReader::for_each_touched(std::uint32_t window, Visit visit) const {
     const std::size_t count = std::min<std::uint64_t>(kStampsRead, pages_ - first);
     const ssize_t got = ::pread(fd_.get(), stamps.data(), count * sizeof(std::uint32_t),
                                 static_cast<off_t>(table + first * sizeof(std::uint32_t)));
-    if (got != static_cast<ssize_t>(count * sizeof(std::uint32_t))) return;
+    if (got != static_cast<ssize_t>(count * sizeof(std::uint32_t))) std::abort();
     for (std::size_t i = 0; i < count; ++i)
       if (stamps[i] == window) visit(first + i);
   }

@@ -63,7 +63,6 @@ class TruthMapping {
   ~TruthMapping();
 
   [[nodiscard]] TruthHeader* header() const { return static_cast<TruthHeader*>(base_); }
-  [[nodiscard]] std::atomic<std::uint32_t>* stamps() const;
 
  private:
   void* base_ = nullptr;
@@ -115,8 +114,6 @@ class TruthReader {
  public:
   // Errors: not_found when the process is gone or publishes no record; bad_data when it is not one of ours; permission.
   static Result<TruthReader> open(const Files& files, const ProcessId& id);
-  // The record behind an open descriptor; `object` names it in errors.
-  static Result<TruthReader> map(Fd fd, const std::string& object);
 
   // Ends the running window and begins the next; returns the number of the one that ended, 0 when this was the first.
   std::uint32_t next_window();
@@ -137,6 +134,8 @@ class TruthReader {
 
  private:
   TruthReader(TruthMapping mapping, Fd fd, std::uint64_t pages, std::uint64_t page_bytes);
+  // The record behind an open descriptor; `object` names it in errors.
+  static Result<TruthReader> map(Fd fd, const std::string& object);
   [[nodiscard]] const TruthHeader& header() const { return *mapping_.header(); }
   // Calls visit(index) for each page that was touched in the window.
   template <class Visit>

@@ -170,16 +170,44 @@ TEST(Tracker, what_the_tlb_may_hide_is_estimated_by_what_the_bits_showed_before)
     target.touch(0, hot);
     tracker.learn(target.census());
   }
-  ClearPlan plan;
-  for (int window = 0; window < 8 && !plan.scoped_file; ++window) {
-    plan = target.begin(tracker, kPlenty, {}, {}, [&] { target.touch(0, hot); });
+  for (int window = 0, after = 0; after < 3; ++window) {
+    ASSERT_LT(window, 20);
+    // Whoever clears it, it is cached again before the scoped clear.
+    const ClearPlan plan = target.begin(tracker, kPlenty, {}, {}, [&] { target.touch(0, hot); });
+    after += plan.scoped_file || after > 0;
     target.touch(0, hot);
-    if (!plan.scoped_file) tracker.learn(target.census());
+    const Answer answer = tracker.answer(target.census());
+    tracker.learn(target.census());
+    if (after == 0) continue;
+    EXPECT_EQ(answer.low, 0) << "no bit shows the touches";
+    EXPECT_GE(answer.high, 400);
+    EXPECT_NEAR(answer.touched, 400, 40) << "window " << window;
   }
-  ASSERT_TRUE(plan.scoped_file);
+}
+
+// What is seen of the hidden pages is no longer to be expected of the others.
+TEST(Tracker, what_is_seen_of_hidden_pages_is_taken_from_what_is_expected_of_them) {
+  SimulatedTarget target;
+  target.keeps_translations = true;
+  target.add(2, Mapping::shmem);
+  target.add(1, Mapping::file);
+  target.tables[2].stuck = PageMask::all();
+  Tracker tracker(1);
+  const PageMask hot = PageMask::range(0, 400);
+  constexpr ScopedCosts kNever{.fixed_us = 1e15};
+  for (int window = 0; window < 8; ++window) {
+    target.begin(tracker, kPlenty, {}, kNever);
+    target.touch(0, hot);
+    tracker.learn(target.census());
+  }
+  while (!target.begin(tracker, kPlenty, {}, {}, [&] { target.touch(0, hot); }).scoped_file) {
+    target.touch(0, hot);
+    tracker.learn(target.census());
+  }
+  target.tables[0].cached -= PageMask::range(0, 300); // pushed out
+  target.touch(0, hot);
   const Answer answer = tracker.answer(target.census());
-  EXPECT_EQ(answer.low, 0) << "no bit shows the touches";
-  EXPECT_GE(answer.high, 400);
+  EXPECT_EQ(answer.low, 300);
   EXPECT_NEAR(answer.touched, 400, 40);
 }
 

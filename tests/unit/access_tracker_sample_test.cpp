@@ -58,6 +58,7 @@ TEST(Tracker, held_pages_are_estimated_by_the_past_of_their_own_tables) {
   target.add(4, Mapping::file);
   for (SimulatedTarget::Table& table : target.tables)
     table.stuck = PageMask::all();
+  target.add(1); // whose clearing flushes the TLB, so that it can be told
   Tracker tracker(1);
   const Aim exact{.method = Aim::Method::exact, .budget_us = 1e6};
   EXPECT_TRUE(target.begin(tracker, exact).scoped_file);

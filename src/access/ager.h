@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clears runs where that costs least, and knows what it costs.
+//
+// The kernel flushes the TLB after each run that changed something. Where the target runs on another processor, that is
+// an interrupt there, for which both wait: 10 µs on a virtual machine, when all the rest of a short run takes 1.5. On
+// the target's own processor no interrupt is needed. So where short runs are many enough, they are cleared there
+// (access/beside.h), in turns with the target.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "access/beside.h"
+#include "access/clear.h"
+#include "access/runs.h"
+#include "base/result.h"
+
+namespace hotset {
+
+// Whether going to the target's processor costs less than it saves, by the prices there and elsewhere. Never for runs
+// that may hold the target up for long, or whose pages are what takes long.
+bool is_worth_going(std::span<const Run> runs, const ClearCosts& there, const ClearCosts& elsewhere);
+
+class Ager {
+ public:
+  // As age_runs(), and learns from what it took. `processor`: where the target ran when its page tables were read;
+  // nothing when it did not run.
+  Result<ClearReport> age(int pidfd, std::span<const Run> runs, std::optional<unsigned> processor);
+  // What it costs for a target that runs there.
+  [[nodiscard]] const ClearCosts& costs(std::optional<unsigned> processor) const {
+    return processor ? there_ : elsewhere_;
+  }
+
+ private:
+  Beside beside_;
+  ClearCosts elsewhere_, there_{.per_run_us = 1.5};
+};
+
+} // namespace hotset
