@@ -230,6 +230,21 @@ static __always_inline __u8 mapping_of(struct vm_area_struct *vma)
 	return flags & VM_GROWSDOWN ? CENSUS_STACK : CENSUS_ANONYMOUS;
 }
 
+/*
+ * Whether the mapping is the only one of its file: the root of the tree of them all, without children. No lock is held
+ * that keeps the tree as it is, but a second mapping is a child of the root whenever it is there to be seen.
+ */
+static __always_inline bool is_alone(struct vm_area_struct *vma)
+{
+	struct rb_node *own, *root;
+
+	if (!vma->vm_file)
+		return false;
+	own = (void *)vma + bpf_core_field_offset(struct vm_area_struct, shared.rb);
+	root = BPF_CORE_READ(vma, vm_file, f_mapping, i_mmap.rb_root.rb_node);
+	return root == own && !BPF_CORE_READ(root, rb_left) && !BPF_CORE_READ(root, rb_right);
+}
+
 SEC("iter/task_vma")
 int copy_tables(struct bpf_iter__task_vma *ctx)
 {
@@ -264,6 +279,8 @@ int copy_tables(struct bpf_iter__task_vma *ctx)
 		w.flags |= CENSUS_LOCKED;
 	if (vma->vm_flags & VM_SHARED)
 		w.flags |= CENSUS_SHARED;
+	if (is_alone(vma))
+		w.flags |= CENSUS_ALONE;
 	bpf_loop((w.end - 1) / DIRECTORY_BYTES - w.start / DIRECTORY_BYTES + 1, visit_part, &w, 0);
 	/* When the chunk is full: 1 breaks the iteration off, and it will show this mapping again. */
 	return next_at != 0;

@@ -27,6 +27,7 @@ enum census_flags {
 	CENSUS_HUGE = 1, /* no table but one directory entry that maps 2 MiB */
 	CENSUS_LOCKED = 2,
 	CENSUS_SHARED = 4, /* MAP_SHARED */
+	CENSUS_ALONE = 8,  /* the only mapping of its file, in all processes */
 };
 
 /* One copied table, or the part of it that belongs to one mapping: neighbours that share a table have a stretch each.

@@ -152,7 +152,26 @@ struct path {
 	struct dentry *dentry;
 } RELOCATED;
 
+struct rb_node {
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+} RELOCATED;
+
+struct rb_root {
+	struct rb_node *rb_node;
+} RELOCATED;
+
+struct rb_root_cached {
+	struct rb_root rb_root;
+} RELOCATED;
+
+/* Of a file: its pages, and in a tree all mappings of it. */
+struct address_space {
+	struct rb_root_cached i_mmap;
+} RELOCATED;
+
 struct file {
+	struct address_space *f_mapping;
 	__u32 f_mode;
 	__u32 f_flags;
 	struct path f_path;
@@ -196,6 +215,9 @@ struct vm_area_struct {
 	unsigned long vm_flags;
 	const void *vm_ops;
 	struct file *vm_file;
+	struct {
+		struct rb_node rb;
+	} RELOCATED shared;
 } RELOCATED;
 
 struct seq_file;

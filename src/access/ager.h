@@ -18,14 +18,17 @@
 
 namespace hotset {
 
-// Whether going to the target's processor costs less than it saves, by the prices there and elsewhere. Never for runs
-// that may hold the target up for long, or whose pages are what takes long.
+// Longer runs would hold the target up: 0.1 ms.
+inline constexpr std::uint64_t kLongestThere = 1024; // pages
+
+// Whether going to the target's processor for these runs, none of them longer, costs less than it saves, by the prices
+// there and elsewhere. Never where the pages are what takes long.
 bool is_worth_going(std::span<const Run> runs, const ClearCosts& there, const ClearCosts& elsewhere);
 
 class Ager {
  public:
-  // As age_runs(), and learns from what it took. `processor`: where the target ran when its page tables were read;
-  // nothing when it did not run.
+  // As age_runs(), in any order, and learns from what it took. `processor`: where the target ran when its page tables
+  // were read; nothing when it did not run.
   Result<ClearReport> age(int pidfd, std::span<const Run> runs, std::optional<unsigned> processor);
   // What it costs for a target that runs there.
   [[nodiscard]] const ClearCosts& costs(std::optional<unsigned> processor) const {
@@ -33,6 +36,8 @@ class Ager {
   }
 
  private:
+  Result<ClearReport> age_here(int pidfd, std::span<const Run> runs);
+
   Beside beside_;
   ClearCosts elsewhere_, there_{.per_run_us = 1.5};
 };

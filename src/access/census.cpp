@@ -132,6 +132,7 @@ void Census::State::fill(Region& region, const census_stretch& stretch, const En
             .huge = (stretch.flags & CENSUS_HUGE) != 0,
             .locked = (stretch.flags & CENSUS_LOCKED) != 0,
             .shared = (stretch.flags & CENSUS_SHARED) != 0,
+            .alone = (stretch.flags & CENSUS_ALONE) != 0,
             .first = stretch.first,
             .last = stretch.last};
   const bool private_memory = region.mapping == Mapping::anonymous || region.mapping == Mapping::stack;

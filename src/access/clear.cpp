@@ -22,20 +22,27 @@ namespace {
 
 // Below UIO_MAXIOV: some kernels hold the target's mmap lock for reading over a whole batch, and a writer waits for it.
 constexpr std::size_t kBatch = 256;
+// The kernel does no more than 2 GiB in one call, and says nothing of the rest (MAX_RW_COUNT).
+constexpr std::uint64_t kMostPages = std::uint64_t{1} << 18;
 // Those of a turn: some 0.2 ms.
 constexpr std::size_t kTurnRuns = 96;
 constexpr std::uint64_t kTurnPages = 1024;
 constexpr Nanoseconds kTurn = std::chrono::microseconds(200);
 
-// The runs that one call takes, from the first on.
-std::size_t batch_of(std::span<const Run> runs, Pace pace) {
-  if (pace == Pace::steady) return std::min(runs.size(), kBatch);
-  std::size_t batch = 1;
-  for (std::uint64_t pages = runs[0].pages; batch < std::min(runs.size(), kTurnRuns); ++batch) {
-    pages += runs[batch].pages;
-    if (pages > kTurnPages) break;
+// The ranges of one call: of the first runs, the first of them without the pages that were done before, and of the last
+// perhaps not all.
+std::size_t fill(std::span<iovec, kBatch> ranges, std::span<const Run> runs, std::uint64_t done, Pace pace) {
+  const bool turns = pace == Pace::in_turns;
+  const std::size_t most = std::min(runs.size(), turns ? kTurnRuns : kBatch);
+  std::uint64_t room = turns ? kTurnPages : kMostPages;
+  std::size_t count = 0;
+  for (; count < most && room > 0; ++count, done = 0) {
+    const Run& run = runs[count];
+    const std::uint64_t pages = std::min(run.pages - done, room);
+    ranges[count] = {reinterpret_cast<void*>(run.address + done * 4096), pages * 4096};
+    room -= pages;
   }
-  return batch;
+  return count;
 }
 
 // Sleeps for as long as this turn took, if it is over; when the next one began.
@@ -63,11 +70,10 @@ Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace) {
   const Nanoseconds begin = own_cpu_time();
   Nanoseconds turn = begin;
   std::array<iovec, kBatch> ranges{};
+  std::uint64_t part = 0; // pages of the first run that were done already
   while (!runs.empty()) {
     if (pace == Pace::in_turns) turn = take_turns(turn);
-    std::size_t batch = batch_of(runs, pace);
-    for (std::size_t i = 0; i < batch; ++i)
-      ranges[i] = {reinterpret_cast<void*>(runs[i].address), runs[i].pages * 4096};
+    const std::size_t batch = fill(ranges, runs, part, pace);
     long advised = ::syscall(SYS_process_madvise, pidfd, ranges.data(), batch, MADV_COLD, 0);
     if (advised < 0 && errno == EINTR) continue;
     if (advised < 0 && errno != EINVAL && errno != ENOMEM) {
@@ -76,13 +82,25 @@ Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace) {
     }
     // The kernel stops at the first range it refuses and says how many bytes it did before.
     auto left = static_cast<std::uint64_t>(std::max(advised, 0L));
-    std::size_t done = 0;
-    for (; done < batch && left >= ranges[done].iov_len; ++done) {
+    std::size_t done = 0; // ranges
+    bool goes_on = false; // the last of them is done, but not all of its run
+    for (; !goes_on && done < batch && left >= ranges[done].iov_len; ++done) {
       left -= ranges[done].iov_len;
+      const std::uint64_t pages = ranges[done].iov_len / 4096;
+      report.pages += pages;
+      part += pages;
+      goes_on = part < runs[done].pages;
+      if (goes_on) continue;
       ++report.runs;
-      report.pages += runs[done].pages;
+      part = 0;
     }
-    if (done < batch) ++done, ++report.refused;
+    if (goes_on) {
+      --done;
+    } else if (done < batch) {
+      ++report.refused;
+      ++done;
+      part = 0;
+    }
     runs = runs.subspan(done);
   }
   report.took = own_cpu_time() - begin;

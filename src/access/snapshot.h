@@ -38,14 +38,19 @@ struct Region {
   bool huge = false;                           // one entry maps all the pages: their bits are all set or all clear
   bool locked = false;                         // mlock: the kernel refuses to age it
   bool shared = false;                         // MAP_SHARED: pages can be mapped by others even where they are writable
+  bool alone = false;                          // the only mapping of its file: no page is mapped by others
   std::uint16_t first = 0, last = kTablePages; // the pages that lie inside the mapping
   PageMask present{}, accessed{}, writable{};
   // Known to be mapped by another entry, too; a census of one process does not know it.
   PageMask elsewhere{};
 
   [[nodiscard]] PageMask own() const { return PageMask::range(first, last); }
-  // Pages that this entry alone maps: writable private memory (a fork takes the write permission away on both sides).
-  [[nodiscard]] PageMask exclusive() const { return shared ? PageMask{} : writable & present; }
+  // Pages that this entry alone maps: writable private memory (a fork takes the write permission away on both sides),
+  // and shared memory that is mapped once.
+  [[nodiscard]] PageMask exclusive() const {
+    if (shared) return alone ? present : PageMask{};
+    return writable & present;
+  }
 };
 
 struct Snapshot {

@@ -125,6 +125,20 @@ TEST_F(AgerTest, clears_the_same_there_and_lets_the_target_run_in_between) {
   EXPECT_TRUE(Standing() == before);
 }
 
+TEST_F(AgerTest, a_long_run_among_the_short_ones_is_cleared_as_well) {
+  const std::optional<unsigned> where = processor();
+  ASSERT_TRUE(where);
+  std::vector<hotset::Run> runs = cold_runs();
+  runs.resize(200);
+  runs.insert(runs.begin() + 100, {.address = workload->ready().address + 8000 * 4096, .pages = 2 * kLongestThere});
+  Ager ager;
+  Result<ClearReport> report = ager.age(subject->pidfd(), runs, where);
+  ASSERT_TRUE(report) << to_sentence(report.error());
+  EXPECT_TRUE(report->beside);
+  EXPECT_EQ(report->runs, 201);
+  EXPECT_EQ(accessed(runs), 0);
+}
+
 TEST_F(AgerTest, refused_runs_are_counted_there_as_well) {
   const std::optional<unsigned> where = processor();
   ASSERT_TRUE(where);

@@ -292,5 +292,69 @@ TEST_F(CensusTest, aging_clears_the_bits_of_the_runs_and_of_no_other_page) {
   EXPECT_EQ(report->refused, 1);
 }
 
+TEST_F(CensusTest, shared_memory_is_told_from_shared_memory_that_nobody_else_maps) {
+  constexpr std::uint64_t kRegion = 1024;
+  char* memory = map_pages(kRegion);
+  ::munmap(memory, kRegion * 4096); // a place for the child's own
+  pid_t grandchild = -1;
+  QuietChild child({[&] {
+                      ::mmap(memory, kRegion * 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+                             0);
+                      write_pages(memory, 0, kRegion);
+                    },
+                    [&] {
+                      grandchild = ::fork();
+                      if (grandchild == 0)
+                        for (;;)
+                          ::pause();
+                    },
+                    [&] {
+                      ::kill(grandchild, SIGKILL);
+                      ::waitpid(grandchild, nullptr, 0);
+                    }});
+  const auto start = reinterpret_cast<std::uint64_t>(memory);
+  for (unsigned char step = 0; step < 3; ++step) {
+    child.run(step);
+    std::uint64_t pages = 0, exclusive = 0;
+    for (const Region& region : read(child.pid()).regions) {
+      if (region.mapping != Mapping::shmem || region.address + kTableBytes <= start ||
+          region.address >= start + kRegion * 4096)
+        continue;
+      pages += region.present.count();
+      exclusive += region.exclusive().count();
+    }
+    EXPECT_EQ(pages, kRegion);
+    EXPECT_EQ(exclusive, step == 1 ? 0 : kRegion) << static_cast<unsigned>(step);
+  }
+}
+
+// One call of the kernel's does 2 GiB at most, and does not say so.
+TEST_F(CensusTest, aging_reaches_the_end_of_a_run_that_one_call_does_not) {
+  constexpr std::uint64_t kRunPages = (std::uint64_t{9} << 30) / 4 / 4096; // 2.25 GiB, nearly all of it empty
+  char* memory = map_pages(kRunPages, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+  QuietChild child({[&] {
+    write_pages(memory, 0, 2);
+    write_pages(memory, kRunPages - 2, kRunPages);
+    write_pages(memory, kRunPages / 2, kRunPages / 2 + 256); // the newest pages are not on the kernel's lists yet
+  }});
+  child.run(0);
+  Result<Census::Subject> subject = census->attach({child.pid(), 0});
+  ASSERT_TRUE(subject);
+  const auto start = reinterpret_cast<std::uint64_t>(memory);
+  for (Pace pace : {Pace::steady, Pace::in_turns}) {
+    child.run(0);
+    Result<ClearReport> report = age_runs(subject->pidfd(), Runs{{start, kRunPages}, {start + 4096, 1}}, pace);
+    ASSERT_TRUE(report) << to_sentence(report.error());
+    EXPECT_EQ(report->runs, 2);
+    EXPECT_EQ(report->pages, kRunPages + 1);
+    unsigned accessed = 0;
+    for (const Region& region : read(child.pid()).regions)
+      for (std::uint64_t page : {std::uint64_t{0}, std::uint64_t{1}, kRunPages - 2, kRunPages - 1})
+        if (const std::uint64_t offset = start + page * 4096 - region.address; offset < kTableBytes)
+          accessed += (region.accessed & region.own()).test(static_cast<unsigned>(offset / 4096));
+    EXPECT_EQ(accessed, 0);
+  }
+}
+
 } // namespace
 } // namespace hotset

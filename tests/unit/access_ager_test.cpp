@@ -25,13 +25,6 @@ TEST(Ager, goes_to_the_target_for_many_short_runs) {
   EXPECT_FALSE(is_worth_going(runs_of(20, 512), kThere, kElsewhere)) << "the pages are what takes long";
 }
 
-TEST(Ager, holds_the_target_up_for_no_long_run) {
-  auto runs = runs_of(1000, 1);
-  ASSERT_TRUE(is_worth_going(runs, kThere, kElsewhere));
-  runs.push_back({.address = std::uint64_t{1} << 40, .pages = 5000});
-  EXPECT_FALSE(is_worth_going(runs, kThere, kElsewhere));
-}
-
 TEST(Ager, stays_where_interrupts_are_cheap_or_are_not_saved) {
   EXPECT_FALSE(is_worth_going(runs_of(20, 1), kThere, {.per_run_us = 2.5}));
   EXPECT_FALSE(is_worth_going(runs_of(10'000, 1), kElsewhere, kElsewhere)) << "threads on other processors, too";
