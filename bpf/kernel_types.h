@@ -77,7 +77,8 @@ struct task_struct {
 	struct pid *thread_pid;
 	__u64 start_boottime;
 	char comm[16];
-	int on_cpu, prio;
+	int prio;
+	unsigned int on_cpu; /* of another size since Linux 7: only what is unsigned may be read into a larger one */
 } RELOCATED;
 
 struct pt_regs {

@@ -8,7 +8,7 @@
   build/hotset_unit_tests --gtest_filter='*Coverage*' --gtest_output=json:/dev/stdout | scripts/bench_document.py
 
 The input says what it is of. The marks are '<!-- bench window -->' and '<!-- end of bench window -->', in any of
-docs/*.md; with '<!-- selftest -->' and '<!-- simulations -->' it is the same. What has no place in any document is an
+docs/*.md; with '<!-- selftest -->' ('<!-- selftest full -->' for --full) and '<!-- simulations -->' it is the same. What has no place in any document is an
 error, so that no result gets lost.
 """
 import datetime
@@ -80,6 +80,41 @@ def selftest_table(rows):
                   "truth in the interval", "CPU"], lines)
 
 
+def full_selftest_table(rows):
+    """One row for each method and part of the matrix, in pages of 4 KiB; huge pages count whole: a row of their own."""
+    parts = [("all", lambda row: True)]
+    parts += [(f"{100 * hot:g} % hot", lambda row, hot=hot: row["hot"] == hot)
+              for hot in sorted({row["hot"] for row in rows})]
+    parts += [(f"{size >> 20:,} MiB", lambda row, size=size: row["rss_bytes"] == size)
+              for size in sorted({row["rss_bytes"] for row in rows})]
+    parts += [(pattern, lambda row, pattern=pattern: row["pattern"] == pattern)
+              for pattern in dict.fromkeys(row["pattern"] for row in rows)]
+    parts += [(name, lambda row, key=key, value=value: row[key] == value)
+              for name, key, value in (("contiguous", "scattered", False), ("scattered", "scattered", True),
+                                       ("private", "shared", False), ("shared", "shared", True))]
+    lines = []
+    for method in dict.fromkeys(row["method"] for row in rows):
+        measured = [row for row in rows if row["method"] == method and row["windows"]]
+        for name, belongs in parts:
+            own = [row for row in measured if not row["huge"] and belongs(row)]
+            if own:
+                lines.append([method, name] + columns_of_full(own))
+        huge = [row for row in measured if row["huge"]]
+        if huge:
+            lines.append([method, "huge pages"] + columns_of_full(huge))
+    return table(["method", "workloads", "how many", "failed", "error, of RSS", "worst", "error, of WSS", "nine in ten below",
+                  "truth in the interval", "CPU"], lines)
+
+
+def columns_of_full(own):
+    of_rss, of_wss = [row["error_of_rss"] for row in own], sorted(row["error_of_wss"] for row in own)
+    covered, windows = sum(row["covered"] for row in own), sum(row["windows"] for row in own)
+    return [str(len(own)), str(sum(row["verdict"] == "fail" for row in own)),
+            percent(of_rss), f"{100 * max(of_rss):.2f} %",
+            percent(of_wss), f"{100 * of_wss[min(len(of_wss) - 1, len(of_wss) * 9 // 10)]:.2f} %",
+            f"{covered:,} of {windows:,} windows", f"{statistics.median(row['cpu_ms'] for row in own):.2f} ms"]
+
+
 def bench_table(rows):
     """Where all have the same peer, its name is the column's; else it stands beside each of its values."""
     peers = {row["peer_name"] for row in rows}
@@ -115,8 +150,10 @@ def read_input(text):
     for row in (json.loads(line) for line in text.splitlines() if line.startswith("{")):
         selftest = row.get("schema", "").startswith("hotset.selftest/")
         kinds.setdefault("selftest" if selftest else f"bench {row['bench']}", []).append(row)
-    return {name: (place(rows), selftest_table(rows) if name == "selftest" else bench_table(rows))
-            for name, rows in kinds.items()}
+    if len({row["pattern"] for row in kinds.get("selftest", [])}) > 1:
+        kinds["selftest full"] = kinds.pop("selftest")
+    tables = {"selftest": selftest_table, "selftest full": full_selftest_table}
+    return {name: (place(rows), tables.get(name, bench_table)(rows)) for name, rows in kinds.items()}
 
 
 def write(name, place_and_date, lines):

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -112,7 +113,16 @@ Result<ScopedClear> ScopedClear::open(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/clear_refs", pid);
   scoped.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!scoped.fd_) return fail(errno_error(errno, "open", path));
+  ::flock(scoped.fd_.get(), LOCK_SH | LOCK_NB);
   return scoped;
+}
+
+// Everyone holds the file locked as one of many; who gets it for himself is alone. A lock that is refused is gone, so
+// it is taken anew.
+bool ScopedClear::alone() {
+  const bool alone = ::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0;
+  ::flock(fd_.get(), LOCK_SH | LOCK_NB);
+  return alone;
 }
 
 Result<Nanoseconds> ScopedClear::clear(Scope scope) {

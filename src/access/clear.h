@@ -48,6 +48,8 @@ class ScopedClear {
   static Result<ScopedClear> open(pid_t pid);
   // The CPU time it took: the target's page-table locks were held one by one meanwhile.
   Result<Nanoseconds> clear(Scope scope);
+  // Whether no other ScopedClear of this process exists on the machine, whose owner clears the same bits.
+  [[nodiscard]] bool alone();
 
  private:
   Fd fd_;

@@ -30,6 +30,7 @@ Result<> AccessMeter::begin(const Aim& aim) {
     read_time_ += last_.end - last_.begin;
   }
   has_window_ = true;
+  contested_ = !scoped_.alone();
   plan_ = tracker_.begin(last_, aim, ager_.costs(last_.processor), scoped_costs_);
 
   HOTSET_TRY(ClearReport report, ager_.age(subject_.pidfd(), plan_.runs, last_.processor));
@@ -74,6 +75,8 @@ Result<MeterReading> AccessMeter::read() {
   reading.runs = plan_.runs.size();
   reading.run_pages = plan_.run_pages;
   reading.unreadable = census_->unreadable();
+  contested_ = contested_ || !scoped_.alone();
+  reading.contested = contested_;
   return reading;
 }
 

@@ -83,6 +83,8 @@ void add_access_flags(const Answer& answer, const MeterReading& reading, const M
     flag("aged_by_kernel", fmt::format("the kernel itself aged {} in the window (reclaim, DAMON): it may have been "
                                        "touched before that",
                                        bytes_text(answer.aged)));
+  if (reading.contested)
+    flag("measured_twice", "another hotset clears the Accessed bits of this process: touches can be lost to it");
   if (damon) flag("damon_active", "DAMON clears Accessed bits of pages that it samples: touches can be lost to it");
   if (answer.huge > 0)
     flag("huge_pages",

@@ -245,5 +245,26 @@ TEST_F(MeterTest, after_a_fork_copy_on_write_pages_are_bounded_and_then_settled)
   ::munmap(memory, kPages * 4096);
 }
 
+TEST_F(MeterTest, says_when_another_one_clears_the_same_bits) {
+  start("sequential", 16, 0.1, false);
+  if (!meter) return;
+  constexpr Aim kAim{.budget_us = 1e6};
+  EXPECT_FALSE(window(kAim, 20ms).reading.contested);
+  {
+    Result<AccessMeter> other = AccessMeter::open(*census, {workload->pid(), 0}, clock, 2);
+    ASSERT_TRUE(other);
+    ASSERT_TRUE(other->begin(kAim));
+    EXPECT_TRUE(window(kAim, 20ms).reading.contested);
+    Result<MeterReading> reading = other->read();
+    ASSERT_TRUE(reading);
+    EXPECT_TRUE(reading->contested);
+    ASSERT_TRUE(meter->begin(kAim));
+  }
+  Result<MeterReading> reading = meter->read();
+  ASSERT_TRUE(reading);
+  EXPECT_TRUE(reading->contested) << "it was there when the window began";
+  EXPECT_FALSE(window(kAim, 20ms).reading.contested);
+}
+
 } // namespace
 } // namespace hotset
