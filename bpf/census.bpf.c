@@ -232,7 +232,8 @@ static __always_inline __u8 mapping_of(struct vm_area_struct *vma)
 
 /*
  * Whether the mapping is the only one of its file: the root of the tree of them all, without children. No lock is held
- * that keeps the tree as it is, but a second mapping is a child of the root whenever it is there to be seen.
+ * that keeps the tree as it is: while a mapping is put in, taken out or changed, the others can be missed for a moment.
+ * So user space believes it only when two readings have found it.
  */
 static __always_inline bool is_alone(struct vm_area_struct *vma)
 {

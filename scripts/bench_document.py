@@ -8,8 +8,9 @@
   build/hotset_unit_tests --gtest_filter='*Coverage*' --gtest_output=json:/dev/stdout | scripts/bench_document.py
 
 The input says what it is of. The marks are '<!-- bench window -->' and '<!-- end of bench window -->', in any of
-docs/*.md; with '<!-- selftest -->' ('<!-- selftest full -->' for --full) and '<!-- simulations -->' it is the same. What has no place in any document is an
-error, so that no result gets lost.
+docs/*.md; with '<!-- selftest -->' ('<!-- selftest full -->' for --full) and '<!-- simulations -->' it is the same.
+What has no place in any document is an error, so that no result gets lost. With --parts, rows of several
+'selftest --cells' or '--method' together are taken for the whole.
 """
 import datetime
 import json
@@ -102,8 +103,8 @@ def full_selftest_table(rows):
         huge = [row for row in measured if row["huge"]]
         if huge:
             lines.append([method, "huge pages"] + columns_of_full(huge))
-    return table(["method", "workloads", "how many", "failed", "error, of RSS", "worst", "error, of WSS", "nine in ten below",
-                  "truth in the interval", "CPU"], lines)
+    return table(["method", "workloads", "how many", "failed", "error, of RSS", "worst", "error, of WSS",
+                  "nine in ten below", "truth in the interval", "CPU"], lines)
 
 
 def columns_of_full(own):
@@ -150,8 +151,10 @@ def read_input(text):
     for row in (json.loads(line) for line in text.splitlines() if line.startswith("{")):
         selftest = row.get("schema", "").startswith("hotset.selftest/")
         kinds.setdefault("selftest" if selftest else f"bench {row['bench']}", []).append(row)
-    if len({row["pattern"] for row in kinds.get("selftest", [])}) > 1:
-        kinds["selftest full"] = kinds.pop("selftest")
+    for row in kinds.pop("selftest", []):
+        if row["chosen"] and "--parts" not in sys.argv:
+            sys.exit("bench_document: a part of the matrix is not its table (--parts: the input has all the parts)")
+        kinds.setdefault("selftest" if row["matrix"] == "short" else "selftest full", []).append(row)
     tables = {"selftest": selftest_table, "selftest full": full_selftest_table}
     return {name: (place(rows), tables.get(name, bench_table)(rows)) for name, rows in kinds.items()}
 

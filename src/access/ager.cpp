@@ -30,8 +30,8 @@ Result<ClearReport> Ager::age(int pidfd, std::span<const Run> runs, std::optiona
 
   const Nanoseconds begin = own_cpu_time();
   std::optional<Result<ClearReport>> done;
-  if (!beside_.run(*processor, [&] { done.emplace(age_runs(pidfd, brief, Pace::in_turns)); }))
-    return age_here(pidfd, runs);
+  may_go_ = beside_.run(*processor, [&] { done.emplace(age_runs(pidfd, brief, Pace::in_turns)); });
+  if (!may_go_) return age_here(pidfd, runs);
   if (!*done) return std::move(*done);
   ClearReport& report = **done;
   report.beside = true;

@@ -30,15 +30,16 @@ class Ager {
   // As age_runs(), in any order, and learns from what it took. `processor`: where the target ran when its page tables
   // were read; nothing when it did not run.
   Result<ClearReport> age(int pidfd, std::span<const Run> runs, std::optional<unsigned> processor);
-  // What it costs for a target that runs there.
+  // What it costs for a target that runs there; nothing: that does not run, or where that isn't known.
   [[nodiscard]] const ClearCosts& costs(std::optional<unsigned> processor) const {
-    return processor ? there_ : elsewhere_;
+    return processor && may_go_ ? there_ : elsewhere_;
   }
 
  private:
   Result<ClearReport> age_here(int pidfd, std::span<const Run> runs);
 
   Beside beside_;
+  bool may_go_ = true; // when it was tried last
   ClearCosts elsewhere_, there_{.per_run_us = 1.5};
 };
 

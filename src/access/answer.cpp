@@ -152,10 +152,10 @@ double Tracker::held_ratio(const Region& region, const Table& table) const {
 
 // Pages whose touches the TLB is expected to hide in this window: what was expected less what is seen.
 double Tracker::unseen(const Region& now, const Table& table) {
-  const PageMask hidden = table.hidden & now.own();
-  const PageMask silent = (hidden & now.present) - now.accessed;
+  const PageMask hidden = table.hidden & now.present;
+  const PageMask silent = hidden - now.accessed;
   if (!silent.any()) return 0;
-  // Of a table that several mappings share, this region's part.
+  // Of a table that several mappings share, or of which some pages are counted elsewhere, this region's part.
   const double part = static_cast<double>(hidden.count()) / table.hidden.count();
   const double left = static_cast<double>(table.hidden_hot) * part - (hidden & now.accessed).count();
   return std::clamp(left, 0.0, static_cast<double>(silent.count()));

@@ -13,7 +13,7 @@ namespace hotset {
 namespace {
 
 // Something of a higher priority may have come between, and stay. Then the work is done wherever there is room.
-constexpr long kPatience_ns = 20'000'000;
+constexpr long kPatience_ns = 100'000'000;
 
 void wait_for(sem_t& semaphore) {
   while (::sem_wait(&semaphore) != 0 && errno == EINTR)
@@ -22,12 +22,12 @@ void wait_for(sem_t& semaphore) {
 
 bool wait_patiently(sem_t& semaphore) {
   timespec until{};
-  ::clock_gettime(CLOCK_REALTIME, &until);
+  ::clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_nsec += kPatience_ns;
   if (until.tv_nsec >= 1'000'000'000) ++until.tv_sec, until.tv_nsec -= 1'000'000'000;
   int result = 0;
   do
-    result = ::sem_timedwait(&semaphore, &until);
+    result = ::sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until);
   while (result != 0 && errno == EINTR);
   return result == 0;
 }
@@ -37,11 +37,12 @@ bool wait_patiently(sem_t& semaphore) {
 struct Beside::State {
   pthread_t thread{};
   bool runs = false, refused = false, ends = false;
-  sem_t go{}, done{};
+  sem_t go{}, begun{}, done{};
   const std::function<void()>* work = nullptr;
 
   State() {
     ::sem_init(&go, 0, 0);
+    ::sem_init(&begun, 0, 0);
     ::sem_init(&done, 0, 0);
   }
   State(const State&) = delete;
@@ -53,6 +54,7 @@ struct Beside::State {
       ::pthread_join(thread, nullptr);
     }
     ::sem_destroy(&go);
+    ::sem_destroy(&begun);
     ::sem_destroy(&done);
   }
 
@@ -61,6 +63,7 @@ struct Beside::State {
     for (;;) {
       wait_for(state.go);
       if (state.ends) return nullptr;
+      ::sem_post(&state.begun);
       (*state.work)();
       ::sem_post(&state.done);
     }
@@ -99,8 +102,13 @@ bool Beside::run(unsigned processor, const std::function<void()>& work) {
   if (::pthread_setaffinity_np(state_->thread, sizeof(one), &one) != 0) return false;
   state_->work = &work;
   ::sem_post(&state_->go);
-  if (wait_patiently(state_->done)) return true;
-  ::pthread_setaffinity_np(state_->thread, sizeof(ours), &ours);
+  if (!wait_patiently(state_->begun)) {
+    const sched_param none{};
+    ::pthread_setschedparam(state_->thread, SCHED_OTHER, &none);
+    ::pthread_setaffinity_np(state_->thread, sizeof(ours), &ours);
+    state_->refused = true; // never again
+    wait_for(state_->begun);
+  }
   wait_for(state_->done);
   return true;
 }

@@ -22,7 +22,8 @@ class Beside {
 
   // Does the work on that processor, and returns when it is done. False, and nothing was done, where we may not: on
   // processors that are not the caller's to use, without CAP_SYS_NICE, under a limit of threads or of real-time
-  // priorities. `work` blocks for no signal's sake; one thread calls at a time.
+  // priorities. Where something more urgent holds the processor for 0.1 s the work is done elsewhere, and nothing is
+  // done beside any more. `work` must not throw; one thread calls at a time.
   bool run(unsigned processor, const std::function<void()>& work);
 
  private:

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -24,24 +23,28 @@ namespace {
 // Below UIO_MAXIOV: some kernels hold the target's mmap lock for reading over a whole batch, and a writer waits for it.
 constexpr std::size_t kBatch = 256;
 // The kernel does no more than 2 GiB in one call, and says nothing of the rest (MAX_RW_COUNT).
-constexpr std::uint64_t kMostPages = std::uint64_t{1} << 18;
+constexpr std::uint64_t kMostPages = std::uint64_t{1} << 18; // 1 GiB
 // Those of a turn: some 0.2 ms.
 constexpr std::size_t kTurnRuns = 96;
 constexpr std::uint64_t kTurnPages = 1024;
 constexpr Nanoseconds kTurn = std::chrono::microseconds(200);
 
-// The ranges of one call: of the first runs, the first of them without the pages that were done before, and of the last
-// perhaps not all.
+// The ranges of one call. A run that has no room in it waits for the next: what is flushed depends on how far apart the
+// pages of one range are, and half a huge page would be split. One that no call has room for is cut where no huge page
+// can lie across. `done`: pages of the first run that were done before.
 std::size_t fill(std::span<iovec, kBatch> ranges, std::span<const Run> runs, std::uint64_t done, Pace pace) {
   const bool turns = pace == Pace::in_turns;
   const std::size_t most = std::min(runs.size(), turns ? kTurnRuns : kBatch);
   std::uint64_t room = turns ? kTurnPages : kMostPages;
   std::size_t count = 0;
-  for (; count < most && room > 0; ++count, done = 0) {
-    const Run& run = runs[count];
-    const std::uint64_t pages = std::min(run.pages - done, room);
-    ranges[count] = {reinterpret_cast<void*>(run.address + done * 4096), pages * 4096};
+  for (; count < most; ++count, done = 0) {
+    const std::uint64_t from = runs[count].address + done * 4096;
+    std::uint64_t pages = runs[count].pages - done;
+    if (pages > room && count > 0) break;
+    if (pages > room) pages = ((from + room * 4096) / kTableBytes * kTableBytes - from) / 4096;
+    ranges[count] = {reinterpret_cast<void*>(from), pages * 4096};
     room -= pages;
+    if (done + pages < runs[count].pages) return count + 1;
   }
   return count;
 }
@@ -113,16 +116,8 @@ Result<ScopedClear> ScopedClear::open(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/clear_refs", pid);
   scoped.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!scoped.fd_) return fail(errno_error(errno, "open", path));
-  ::flock(scoped.fd_.get(), LOCK_SH | LOCK_NB);
+  HOTSET_TRY(scoped.claim_, Claim::on(pid));
   return scoped;
-}
-
-// Everyone holds the file locked as one of many; who gets it for himself is alone. A lock that is refused is gone, so
-// it is taken anew.
-bool ScopedClear::alone() {
-  const bool alone = ::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0;
-  ::flock(fd_.get(), LOCK_SH | LOCK_NB);
-  return alone;
 }
 
 Result<Nanoseconds> ScopedClear::clear(Scope scope) {

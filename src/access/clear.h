@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 
+#include "access/claim.h"
 #include "access/runs.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -29,7 +30,7 @@ struct ClearReport {
   bool beside = false;               // on the target's own processor (access/ager.h)
 };
 
-// In turns: the target, on whose processor we are, runs after each quarter of a millisecond for as long as that took.
+// In turns: the target, on whose processor we are, runs after each call, of some 0.2 ms, for as long as that took.
 enum class Pace { steady, in_turns };
 
 // All runs, in batches; a refused run does not stop the rest. Errors: gone, permission (needs CAP_SYS_NICE and the
@@ -48,11 +49,12 @@ class ScopedClear {
   static Result<ScopedClear> open(pid_t pid);
   // The CPU time it took: the target's page-table locks were held one by one meanwhile.
   Result<Nanoseconds> clear(Scope scope);
-  // Whether no other ScopedClear of this process exists on the machine, whose owner clears the same bits.
-  [[nodiscard]] bool alone();
+  // Claim::alone().
+  [[nodiscard]] bool alone() const { return claim_.alone(); }
 
  private:
   Fd fd_;
+  Claim claim_;
 };
 
 } // namespace hotset

@@ -11,7 +11,7 @@ namespace {
 // Of what is set in a process that came from elsewhere in the window nobody knows when it was touched.
 constexpr double kJoinedRatio = 0.5;
 
-// Pages that another entry may map, too: all that is not writable private memory.
+// Pages that another entry may map, too: in a group, all that is not writable private memory.
 PageMask shareable(const Region& region) {
   return region.present - region.exclusive();
 }

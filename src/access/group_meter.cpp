@@ -156,6 +156,7 @@ Result<bool> GroupMeter::scan_once(Process& process, const Census::Visit& visit,
       return;
     }
     region.address = to_group(process, region.address);
+    region.alone = false; // of processes read one after the other: what is alone now may be counted by its frame there
     visit(region, entries);
   });
   process.last = {};
@@ -181,9 +182,7 @@ Result<bool> GroupMeter::is_still_in(pid_t pid, std::uint64_t address_space) {
 void GroupMeter::gather() {
   last_.regions.clear();
   last_.begin = last_.end = clock_->now();
-  last_.processor.reset();
   for (const Process& process : processes_) {
-    if (process.last.processor) last_.processor = process.last.processor;
     last_.regions.insert(last_.regions.end(), process.last.regions.begin(), process.last.regions.end());
     if (!process.last.regions.empty()) last_.begin = std::min(last_.begin, process.last.begin);
   }
@@ -237,7 +236,7 @@ Result<> GroupMeter::begin(const Files& files, const Aim& aim) {
   // Each process is written to once.
   ScopedCosts scoped = scoped_costs_;
   scoped.fixed_us *= static_cast<double>(processes_.size());
-  plan_ = tracker_.begin(last_, aim, ager_.costs(last_.processor), scoped);
+  plan_ = tracker_.begin(last_, aim, ager_.costs(std::nullopt), scoped);
   HOTSET_CHECK(age(plan_.runs));
   HOTSET_CHECK(clear_scoped());
   HOTSET_CHECK(age(plan_.flushes));
@@ -305,8 +304,10 @@ Result<> GroupMeter::settle() {
       if (!part && !is_its_own(part.error())) return fail(std::move(part).error());
       if (part) {
         read_time_ += part->end - part->begin;
-        for (Region& region : part->regions)
+        for (Region& region : part->regions) {
           region.address = to_group(*process, region.address);
+          region.alone = false;
+        }
         again.regions.insert(again.regions.end(), part->regions.begin(), part->regions.end());
       } else {
         process->standing = Standing::joined;

@@ -30,7 +30,7 @@ Result<> AccessMeter::begin(const Aim& aim) {
     read_time_ += last_.end - last_.begin;
   }
   has_window_ = true;
-  contested_ = !scoped_.alone();
+  contested_before_ = std::exchange(contested_, !scoped_.alone());
   plan_ = tracker_.begin(last_, aim, ager_.costs(last_.processor), scoped_costs_);
 
   HOTSET_TRY(ClearReport report, ager_.age(subject_.pidfd(), plan_.runs, last_.processor));
@@ -76,7 +76,10 @@ Result<MeterReading> AccessMeter::read() {
   reading.run_pages = plan_.run_pages;
   reading.unreadable = census_->unreadable();
   contested_ = contested_ || !scoped_.alone();
-  reading.contested = contested_;
+  // What the other one left in the TLB hides touches of the next window, too: what is seen was touched, and no more is
+  // sure.
+  reading.contested = contested_ || contested_before_;
+  if (reading.contested) reading.answer.high = static_cast<double>(reading.answer.resident);
   return reading;
 }
 

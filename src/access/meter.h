@@ -29,7 +29,7 @@ struct MeterReading {
   std::uint64_t runs = 0;                                    // cleared when the window began
   std::uint64_t run_pages = 0;
   std::uint64_t unreadable = 0; // page tables that could not be read: the counts are lower bounds
-  bool contested = false;       // another hotset measured the process in this window: it clears the same bits
+  bool contested = false;       // another hotset cleared the same bits in this window or the one before
 };
 
 // A reading this young that ended one window begins the next.
@@ -62,7 +62,7 @@ class AccessMeter {
   Snapshot last_;  // the newest whole census
   Snapshot again_; // what was read after the clear
   bool has_window_ = false;
-  bool contested_ = false; // since the window began
+  bool contested_ = false, contested_before_ = false; // since the window began; in the window before
   ClearPlan plan_;
   Nanoseconds began_{}, clear_time_{}, read_time_{}, cpu_{};
 };

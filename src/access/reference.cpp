@@ -66,6 +66,7 @@ Result<> Reference::reset() {
   if (written != 1 && error == ESRCH) return has_ended(kAction, object_);
   if (written != 1) return fail(errno_error(error, std::string(kAction), object_));
   reset_at_ = clock_->now();
+  claim_ = Claim(std::move(file));
   reset_time_ = *reset_at_ - start;
   reset_stall_ += reset_time_;
   reset_cpu_ += own_cpu_time() - cpu;

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "access/claim.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "identity/process.h"
@@ -72,6 +73,7 @@ class Reference {
   Fd folder_;
   std::string object_; // for errors
   const char* source_ = "smaps_rollup";
+  Claim claim_;                         // from the first reset on
   std::optional<Nanoseconds> reset_at_; // its end
   Nanoseconds reset_time_{};
   Nanoseconds reset_cpu_{};   // not told yet by a reading

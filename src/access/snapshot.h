@@ -38,7 +38,7 @@ struct Region {
   bool huge = false;                           // one entry maps all the pages: their bits are all set or all clear
   bool locked = false;                         // mlock: the kernel refuses to age it
   bool shared = false;                         // MAP_SHARED: pages can be mapped by others even where they are writable
-  bool alone = false;                          // the only mapping of its file: no page is mapped by others
+  bool alone = false;                          // the only mapping of its file, at a glance: see exclusive()
   std::uint16_t first = 0, last = kTablePages; // the pages that lie inside the mapping
   PageMask present{}, accessed{}, writable{};
   // Known to be mapped by another entry, too; a census of one process does not know it.
@@ -48,7 +48,7 @@ struct Region {
   // Pages that this entry alone maps: writable private memory (a fork takes the write permission away on both sides),
   // and shared memory that is mapped once.
   [[nodiscard]] PageMask exclusive() const {
-    if (shared) return alone ? present : PageMask{};
+    if (shared) return alone && mapping == Mapping::shmem ? present : PageMask{};
     return writable & present;
   }
 };
@@ -56,8 +56,7 @@ struct Region {
 struct Snapshot {
   Nanoseconds begin{}, end{};  // when the reading began and ended (Clock::now)
   std::vector<Region> regions; // ascending by (address, first)
-  // On which the process's main thread ran then, at ordinary priority; nothing when it did not run. Of several
-  // processes: that of one of them.
+  // On which the process's main thread ran then, at ordinary priority; nothing when it did not run. Not of several.
   std::optional<unsigned> processor;
 };
 

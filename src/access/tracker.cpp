@@ -133,6 +133,7 @@ void Tracker::adopt(const Snapshot& now) {
     present_[is_file(region)] += region.present.count();
     if (!region.accessed.any()) return;
     // Memory that only this entry maps by now can be cleared, whatever was found earlier.
+    if (region.shared && !region.alone) table.proven -= region.own(); // others may have come
     table.passed = (table.passed - region.exclusive()) | (region.elsewhere & region.present);
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
     table.held |= stuck;

@@ -87,11 +87,12 @@ void Tracker::expect_hidden(const Snapshot& now, const ClearPlan& plan) {
   for (const auto& [region, table] : warm_) {
     if (!(is_file(*region) ? plan.scoped_file : plan.scoped_anonymous)) continue;
     if (!std::ranges::binary_search(spaces, space_of(region->address))) continue;
-    table->hidden |= (table->settled | table->asked) & region->own();
-    // Of pages that MADV_COLD has cleared before it is known how hot their tables were then. The others, libraries most
-    // of all, were set by something that is over, most often a program's start.
-    const unsigned known = table->tried ? (table->hidden & table->proven).count() : 0;
-    table->hidden_hot = static_cast<float>(known) * table->heat;
+    const PageMask added = ((table->settled | table->asked) & region->own()) - table->hidden;
+    table->hidden |= added;
+    // Of pages that MADV_COLD clears it is known how hot their tables were. The others, libraries most of all, were set
+    // by something that is over, most often a program's start.
+    if (table->tried && !may_be_folios(*region))
+      table->hidden_hot += table->heat * static_cast<float>((added - table->passed).count());
   }
 }
 
@@ -102,7 +103,10 @@ void Tracker::settle_flush() {
     if (is_cleared(run.address) && is_cleared(run.end() - 4096)) flushed.push_back(space_of(run.address));
   if (flushed.empty()) return;
   for (Table& table : tables_)
-    if (table.warm && std::ranges::binary_search(flushed, space_of(table.address))) table.hidden = {};
+    if (table.warm && std::ranges::binary_search(flushed, space_of(table.address))) {
+      table.hidden = {};
+      table.hidden_hot = 0;
+    }
 }
 
 // Whether MADV_COLD has cleared the page that was asked for: seen clear since, or known not to be passed over.

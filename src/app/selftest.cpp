@@ -150,6 +150,8 @@ Result<SelftestResult> run_selftest_cell(const SelftestCell& cell, const Method&
     known.add(truth.touched(truth.next_window()), true);
     HOTSET_TRY(Estimate estimate, (*meter)->read());
     known.add(truth.touched(truth.next_window()), false);
+    if (truth.broken())
+      return fail(ErrorCode::internal, "read the record of", "the workload", "the kernel refused a page of it");
     if (window < 0 || !estimate.wss || !estimate.rss_bytes) continue;
     double rss = pages(*estimate.rss_bytes), wss = pages(estimate.wss->bytes), low = pages(estimate.wss->low_bytes),
            high = pages(estimate.wss->high_bytes), most = known.outer_pages() + known.record_pages() + beside;

@@ -34,7 +34,12 @@ std::string cell_name(const SelftestCell& cell) {
                      cell.huge ? " huge" : "");
 }
 
-std::string json_of(const SelftestResult& result) {
+struct SelftestOptions {
+  std::string cells, method;
+  bool full = false, json = false;
+};
+
+std::string json_of(const SelftestResult& result, const SelftestOptions& options) {
   const SelftestCell& cell = result.cell;
   bool measured = result.windows > 0;
   auto number = [measured](auto value) { return measured ? Json(value) : Json(); };
@@ -45,6 +50,8 @@ std::string json_of(const SelftestResult& result) {
                     {"scattered", cell.scattered},
                     {"shared", cell.shared},
                     {"huge", cell.huge},
+                    {"matrix", options.full ? "full" : "short"},
+                    {"chosen", !options.cells.empty() || !options.method.empty()},
                     {"method", result.method},
                     {"budget", result.budget},
                     {"verdict", name_of(result.verdict)},
@@ -66,11 +73,6 @@ std::string row_of(const SelftestResult& result) {
                      result.method, name_of(result.verdict), result.error_of_rss * 100, result.error_of_wss * 100,
                      result.width_of_rss * 100, result.covered, result.windows, result.cpu_ms, result.why);
 }
-
-struct SelftestOptions {
-  std::string cells, method;
-  bool full = false, json = false;
-};
 
 std::vector<std::string> words_in(const std::string& text) {
   std::istringstream words(text);
@@ -131,7 +133,7 @@ Result<int> selftest(const SelftestOptions& options) {
       skipped += result.verdict == Verdict::skipped;
       summary.add(result);
       progress.clear();
-      HOTSET_CHECK(output.line(json ? json_of(result) : row_of(result)));
+      HOTSET_CHECK(output.line(json ? json_of(result, options) : row_of(result)));
     }
   if (!json)
     for (const std::string& line : summary.lines())

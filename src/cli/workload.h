@@ -9,7 +9,8 @@
 
 namespace hotset {
 
-// What these arguments of `hotset workload` ask for: the inverse of workload_arguments() without its first word.
+// For tests: what these arguments of `hotset workload` ask for: the inverse of workload_arguments() without its first
+// word.
 Result<WorkloadSpec> parse_workload(std::vector<std::string> arguments);
 
 } // namespace hotset

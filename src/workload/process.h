@@ -14,8 +14,8 @@ namespace hotset {
 
 class WorkloadProcess {
  public:
-  // Returns when the workload is ready, or with the error that it ended with. Call it while this process has one
-  // thread: the child goes on without exec.
+  // Returns when the workload is ready, or with the error that it ended with. Call it while no other thread of this
+  // process does anything: the child goes on without exec.
   static Result<WorkloadProcess> start(const WorkloadSpec& spec, const Files& files = Files());
   WorkloadProcess(WorkloadProcess&& other) noexcept;
   WorkloadProcess(const WorkloadProcess&) = delete;

@@ -89,14 +89,22 @@ WorkloadProgram::WorkloadProgram(WorkloadProgram&& other) noexcept
 WorkloadProgram::~WorkloadProgram() {
   if (pid_ <= 0) return;
   ::kill(pid_, SIGKILL); // children die with their parent
-  ::waitpid(pid_, nullptr, 0);
+  reap();
 }
 
-// How it ended: of a program that closed its output, or said something else.
-std::string WorkloadProgram::end() {
-  from_.reset(); // what it still has to say ends it
+int WorkloadProgram::reap() {
   int status = 0;
-  ::waitpid(std::exchange(pid_, -1), &status, 0);
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR)
+    continue;
+  pid_ = -1;
+  return status;
+}
+
+// How it ended that closed its output, or said something that it should not.
+std::string WorkloadProgram::end(bool closed) {
+  if (!closed) ::kill(pid_, SIGKILL);
+  const int status = reap();
+  if (!closed) return "it is no workload";
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted) return "it could not be started";
   if (WIFEXITED(status)) return fmt::format("it ended with exit code {} before it was ready", WEXITSTATUS(status));
   return fmt::format("it was ended by signal {} before it was ready", WTERMSIG(status));
@@ -105,14 +113,16 @@ std::string WorkloadProgram::end() {
 Result<> WorkloadProgram::hear_ready() {
   std::string line;
   std::array<char, 512> part;
+  bool closed = false;
   while (!line.ends_with('\n') && line.size() < kMostReady) {
     const ssize_t got = ::read(from_.get(), part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
+    closed = got <= 0;
+    if (closed) break;
     line.append(part.data(), static_cast<std::size_t>(got));
   }
   if (!line.starts_with(kReady) || !line.ends_with('\n'))
-    return fail(ErrorCode::internal, "run the workload", "", end());
+    return fail(ErrorCode::internal, "run the workload", "", end(closed));
   ready_ = line.substr(kReady.size(), line.size() - kReady.size() - 1);
   return {};
 }

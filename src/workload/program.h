@@ -35,7 +35,8 @@ class WorkloadProgram {
  private:
   WorkloadProgram(pid_t pid, Fd from) : pid_(pid), from_(std::move(from)) {}
   Result<> hear_ready();
-  std::string end();
+  int reap();
+  std::string end(bool closed);
 
   pid_t pid_ = -1;
   Fd from_; // its standard output, open for as long as it lives

@@ -17,9 +17,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <limits>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "base/units.h"
@@ -57,6 +57,17 @@ std::string read_link(const std::string& path) {
 std::unexpected<Error> not_ours(const std::string& object, std::string cause) {
   return fail(ErrorCode::bad_data, "use the truth record of", object, std::move(cause),
               "start the workload with this version of hotset");
+}
+
+bool read_all_of(const Fd& fd, std::span<std::byte> bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::pread(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return true;
 }
 
 // The size of a descriptor that can be mapped without fear.
@@ -175,8 +186,7 @@ std::uint32_t TruthReader::next_window() {
   return ended;
 }
 
-// A window's stamps are stable while they may be read, so that it does not matter that a read is not atomic. Of a
-// sealed memfd without holes it can't fail.
+// A window's stamps are stable while they may be read, so that it does not matter that a read is not atomic.
 template <class Visit>
 void TruthReader::for_each_touched(std::uint32_t window, Visit visit) const {
   if (window == 0) return;
@@ -184,9 +194,10 @@ void TruthReader::for_each_touched(std::uint32_t window, Visit visit) const {
   const std::uint64_t table = kTruthStampsOffset + (window & 1) * pages_ * sizeof(std::uint32_t);
   for (std::uint64_t first = 0; first < pages_; first += kStampsRead) {
     const std::size_t count = std::min<std::uint64_t>(kStampsRead, pages_ - first);
-    const ssize_t got = ::pread(fd_.get(), stamps.data(), count * sizeof(std::uint32_t),
-                                static_cast<off_t>(table + first * sizeof(std::uint32_t)));
-    if (got != static_cast<ssize_t>(count * sizeof(std::uint32_t))) std::abort();
+    if (!read_all_of(fd_, std::as_writable_bytes(std::span(stamps).first(count)), table + first * sizeof(stamps[0]))) {
+      broken_ = true;
+      return;
+    }
     for (std::size_t i = 0; i < count; ++i)
       if (stamps[i] == window) visit(first + i);
   }

@@ -122,6 +122,10 @@ class TruthReader {
   // One flag per page of the region.
   [[nodiscard]] std::vector<bool> touched(std::uint32_t window) const;
 
+  // The record could not be read to its end once (no memory for a page that was swapped out): a truth from then on is
+  // none.
+  [[nodiscard]] bool broken() const { return broken_; }
+
   [[nodiscard]] std::uint64_t pages() const { return pages_; }
   [[nodiscard]] std::uint64_t page_bytes() const { return page_bytes_; }
   // Of the region's first page now; 0 while it has none.
@@ -145,6 +149,7 @@ class TruthReader {
   Fd fd_;
   std::uint64_t pages_; // validated once: the workload could change the header's
   std::uint64_t page_bytes_;
+  mutable bool broken_ = false;
 };
 
 } // namespace hotset

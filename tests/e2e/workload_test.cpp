@@ -43,7 +43,7 @@ TEST(WorkloadCommand, prints_one_line_when_ready_and_one_at_its_end_and_nothing_
 }
 
 // hotset selftest starts its targets so.
-TEST(WorkloadProgram, does_what_the_specification_says) {
+TEST(WorkloadProgram, has_the_pages_that_the_specification_says) {
   for (const Pattern& pattern : patterns()) {
     WorkloadSpec spec = default_spec(pattern);
     spec.rss_bytes = 3 << 20;
@@ -82,7 +82,7 @@ TEST(WorkloadProgram, ends_with_who_started_it_however_that_ends) {
   if (parent == 0) {
     Result<WorkloadProgram> program = WorkloadProgram::start(HOTSET_BINARY, default_spec(**find_pattern("uniform")));
     const pid_t pid = program ? program->pid() : 0;
-    if (::write(ends[1], &pid, sizeof(pid)) == sizeof(pid)) ::pause();
+    if (::write(ends[1], &pid, sizeof(pid)) == sizeof(pid) && pid > 0) ::pause();
     ::_exit(1);
   }
   pid_t pid = 0;

@@ -11,7 +11,6 @@
 #include "access/ager.h"
 #include "census_test.h"
 #include "workload/process.h"
-#include "workload/truth.h"
 
 namespace hotset {
 namespace {
@@ -36,6 +35,8 @@ class AgerTest : public WithCensus {
     if (!census) return;
     if (::sysconf(_SC_NPROCESSORS_ONLN) < 2)
       GTEST_SKIP() << "one processor: the target never runs while it is looked at";
+    if (!Beside().run(static_cast<unsigned>(::sched_getcpu()), [] {}))
+      GTEST_SKIP() << "no real-time priority for us here";
     WorkloadSpec spec = default_spec(**find_pattern("sequential"));
     spec.rss_bytes = kPages * 4096;
     spec.hot = 1.0 / 64;
@@ -58,10 +59,11 @@ class AgerTest : public WithCensus {
     return std::nullopt;
   }
 
-  // Short runs all over the pages that the workload has touched once and never touches again: of several turns.
+  // Short runs all over the pages that the workload has touched once and never touches again: of several turns. The
+  // newest pages may not be on the kernel's lists yet.
   [[nodiscard]] std::vector<hotset::Run> cold_runs() const {
     std::vector<hotset::Run> runs;
-    for (std::uint64_t page = 2 * kHotPages; page + 8 < kPages; page += 16)
+    for (std::uint64_t page = 2 * kHotPages; page + 512 < kPages; page += 16)
       runs.push_back({.address = workload->ready().address + page * 4096, .pages = 4});
     return runs;
   }
@@ -104,24 +106,23 @@ TEST_F(AgerTest, works_where_the_target_runs_and_stays_where_it_was) {
   }
 }
 
-TEST_F(AgerTest, clears_the_same_there_and_lets_the_target_run_in_between) {
+TEST_F(AgerTest, clears_the_same_there_in_turns_with_the_target) {
   const std::vector<hotset::Run> runs = cold_runs();
   ASSERT_EQ(accessed(runs), 4 * runs.size());
   const std::optional<unsigned> where = processor();
   ASSERT_TRUE(where);
-  Result<TruthReader> truth = TruthReader::open(Files(), {workload->pid(), 0});
-  ASSERT_TRUE(truth);
   const Standing before;
   // The price of an interrupt is not known at first; so many runs are worth it at any.
   Ager ager;
-  const std::uint64_t touches = truth->touches();
+  const Nanoseconds began = clock.now();
   Result<ClearReport> report = ager.age(subject->pidfd(), runs, where);
+  const Nanoseconds passed = clock.now() - began;
   ASSERT_TRUE(report) << to_sentence(report.error());
   EXPECT_TRUE(report->beside);
   EXPECT_EQ(report->runs, runs.size());
   EXPECT_EQ(report->refused, 0);
   EXPECT_EQ(accessed(runs), 0);
-  EXPECT_GT(truth->touches(), touches);
+  EXPECT_GT(to_seconds(passed), 1.4 * to_seconds(report->took)) << "half of the time is the target's";
   EXPECT_TRUE(Standing() == before);
 }
 
@@ -169,6 +170,8 @@ TEST_F(AgerTest, keeps_to_the_processors_that_are_ours) {
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->beside);
   EXPECT_EQ(report->runs, cold_runs().size());
+  EXPECT_EQ(ager.costs(where).per_run_us, ager.costs(std::nullopt).per_run_us)
+      << "what is planned with is what is paid";
   EXPECT_FALSE(Beside().run(CPU_SETSIZE, [] { FAIL(); }));
 }
 

@@ -292,6 +292,36 @@ TEST_F(CensusTest, aging_clears_the_bits_of_the_runs_and_of_no_other_page) {
   EXPECT_EQ(report->refused, 1);
 }
 
+// A huge page that a call would end in is not split for it.
+TEST_F(CensusTest, aging_ends_its_calls_between_huge_pages) {
+  constexpr std::uint64_t kHuge = 16;
+  char* memory = map_pages((kHuge + 1) * kTablePages);
+  const auto start = (reinterpret_cast<std::uint64_t>(memory) + kTableBytes - 1) / kTableBytes * kTableBytes;
+  char* huge = memory + (start - reinterpret_cast<std::uint64_t>(memory));
+  ::madvise(huge, kHuge * kTableBytes, MADV_HUGEPAGE);
+  QuietChild child({[&] { write_pages(huge, 0, kHuge * kTablePages, kTablePages); }});
+  child.run(0);
+  auto huge_pages = [&] {
+    std::uint64_t count = 0;
+    for (const Region& region : read(child.pid()).regions)
+      count += region.huge && region.address >= start && region.address < start + kHuge * kTableBytes;
+    return count;
+  };
+  const std::uint64_t before = huge_pages();
+  if (before == 0) GTEST_SKIP() << "the kernel gave no huge pages";
+  Result<Census::Subject> subject = census->attach({child.pid(), 0});
+  ASSERT_TRUE(subject);
+  for (Pace pace : {Pace::steady, Pace::in_turns}) {
+    Runs runs;
+    for (std::uint64_t page = 0; page < kHuge; ++page)
+      runs.push_back({start + page * kTableBytes, kTablePages});
+    runs.push_back({start, kHuge * kTablePages});                // longer than a turn's call
+    runs.insert(runs.begin(), {start + kHuge * kTableBytes, 1}); // so that nothing ends where a huge page does
+    ASSERT_TRUE(age_runs(subject->pidfd(), runs, pace));
+    EXPECT_EQ(huge_pages(), before);
+  }
+}
+
 TEST_F(CensusTest, shared_memory_is_told_from_shared_memory_that_nobody_else_maps) {
   constexpr std::uint64_t kRegion = 1024;
   char* memory = map_pages(kRegion);

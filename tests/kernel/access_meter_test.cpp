@@ -254,7 +254,10 @@ TEST_F(MeterTest, says_when_another_one_clears_the_same_bits) {
     Result<AccessMeter> other = AccessMeter::open(*census, {workload->pid(), 0}, clock, 2);
     ASSERT_TRUE(other);
     ASSERT_TRUE(other->begin(kAim));
-    EXPECT_TRUE(window(kAim, 20ms).reading.contested);
+    const MeterReading seen = window(kAim, 20ms).reading;
+    EXPECT_TRUE(seen.contested);
+    EXPECT_EQ(seen.answer.high, static_cast<double>(seen.answer.resident));
+    EXPECT_FALSE(seen.answer.exact());
     Result<MeterReading> reading = other->read();
     ASSERT_TRUE(reading);
     EXPECT_TRUE(reading->contested);
@@ -263,6 +266,7 @@ TEST_F(MeterTest, says_when_another_one_clears_the_same_bits) {
   Result<MeterReading> reading = meter->read();
   ASSERT_TRUE(reading);
   EXPECT_TRUE(reading->contested) << "it was there when the window began";
+  EXPECT_TRUE(window(kAim, 20ms).reading.contested) << "what it left in the TLB";
   EXPECT_FALSE(window(kAim, 20ms).reading.contested);
 }
 

@@ -149,6 +149,23 @@ TEST(Tracker, shared_memory_that_is_mapped_once_needs_no_judge) {
   }
 }
 
+TEST(Tracker, shared_memory_must_be_found_to_be_mapped_once_by_two_readings) {
+  SimulatedTarget target;
+  target.add(1, Mapping::shmem);
+  target.judge_knows = false;
+  Tracker tracker(1);
+  for (bool at_first : {true, false}) {
+    target.tables[0].region.alone = at_first;
+    target.clear(tracker.begin(target.census(), kPlenty, {}, {.fixed_us = 1e15}));
+    target.tables[0].region.alone = true;
+    if (!at_first) target.touch(0, PageMask::range(0, 100));
+    tracker.settle(target.census(), target.judge());
+    target.touch(0, PageMask::range(0, 100));
+    tracker.learn(target.census());
+  }
+  EXPECT_EQ(tracker.answer(target.census()).low, 0);
+}
+
 TEST(Tracker, a_page_set_again_between_clear_and_verification_was_touched) {
   SimulatedTarget target;
   target.add(1);
