@@ -328,8 +328,9 @@ TEST_F(CensusTest, shared_memory_is_told_from_shared_memory_that_nobody_else_map
   ::munmap(memory, kRegion * 4096); // a place for the child's own
   pid_t grandchild = -1;
   QuietChild child({[&] {
-                      ::mmap(memory, kRegion * 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
-                             0);
+                      constexpr int kFlags = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
+                      if (::mmap(memory, kRegion * 4096, PROT_READ | PROT_WRITE, kFlags, -1, 0) == MAP_FAILED)
+                        ::abort();
                       write_pages(memory, 0, kRegion);
                     },
                     [&] {
