@@ -6,6 +6,7 @@
 #include <semaphore.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <ctime>
 
@@ -13,18 +14,22 @@ namespace hotset {
 namespace {
 
 // Something of a higher priority may have come between, and stay. Then the work is done wherever there is room.
-constexpr long kPatience_ns = 100'000'000;
+constexpr std::chrono::milliseconds kToBegin{100}, kToEnd{2000};
 
 void wait_for(sem_t& semaphore) {
   while (::sem_wait(&semaphore) != 0 && errno == EINTR)
     continue;
 }
 
-bool wait_patiently(sem_t& semaphore) {
+bool wait_patiently(sem_t& semaphore, std::chrono::milliseconds patience) {
   timespec until{};
   ::clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += kPatience_ns;
-  if (until.tv_nsec >= 1'000'000'000) ++until.tv_sec, until.tv_nsec -= 1'000'000'000;
+  until.tv_sec += patience.count() / 1000;
+  until.tv_nsec += patience.count() % 1000 * 1'000'000;
+  if (until.tv_nsec >= 1'000'000'000) {
+    ++until.tv_sec;
+    until.tv_nsec -= 1'000'000'000;
+  }
   int result = 0;
   do
     result = ::sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until);
@@ -102,14 +107,20 @@ bool Beside::run(unsigned processor, const std::function<void()>& work) {
   if (::pthread_setaffinity_np(state_->thread, sizeof(one), &one) != 0) return false;
   state_->work = &work;
   ::sem_post(&state_->go);
-  if (!wait_patiently(state_->begun)) {
+  auto anywhere = [&] {
     const sched_param none{};
     ::pthread_setschedparam(state_->thread, SCHED_OTHER, &none);
     ::pthread_setaffinity_np(state_->thread, sizeof(ours), &ours);
     state_->refused = true; // never again
+  };
+  if (!wait_patiently(state_->begun, kToBegin)) {
+    anywhere();
     wait_for(state_->begun);
   }
-  wait_for(state_->done);
+  if (!wait_patiently(state_->done, kToEnd)) {
+    anywhere();
+    wait_for(state_->done);
+  }
   return true;
 }
 

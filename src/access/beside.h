@@ -21,9 +21,9 @@ class Beside {
   ~Beside(); // ends the thread
 
   // Does the work on that processor, and returns when it is done. False, and nothing was done, where we may not: on
-  // processors that are not the caller's to use, without CAP_SYS_NICE, under a limit of threads or of real-time
-  // priorities. Where something more urgent holds the processor for 0.1 s the work is done elsewhere, and nothing is
-  // done beside any more. `work` must not throw; one thread calls at a time.
+  // processors that are not the caller's to use, under a limit of threads or of real-time
+  // priorities. Where something more urgent holds the processor (0.1 s before the work begins, or 2 s in all) the
+  // work goes on elsewhere, and nothing is done beside any more. `work` must not throw; one thread calls at a time.
   bool run(unsigned processor, const std::function<void()>& work);
 
  private:

@@ -59,6 +59,16 @@ Nanoseconds take_turns(Nanoseconds turn_began) {
   return own_cpu_time();
 }
 
+Error refused(int error) {
+  constexpr std::string_view kAction = "clear the Accessed bits of";
+  if (error == ESRCH) return {ErrorCode::gone, std::string(kAction), "the target", "it ended", {}};
+  if (error == EPERM)
+    return {ErrorCode::permission, std::string(kAction), "the target",
+            "process_madvise needs CAP_SYS_NICE, which we have not",
+            "run as root with all capabilities, or use --method reference"};
+  return errno_error(error, std::string(kAction), "the target");
+}
+
 } // namespace
 
 std::uint64_t flush_pages(const Files& files) {
@@ -67,6 +77,13 @@ std::uint64_t flush_pages(const Files& files) {
   const std::optional<std::uint64_t> ceiling = parse_u64(std::string_view(*text).substr(0, text->find('\n')));
   constexpr std::uint64_t kNever = std::uint64_t{1} << 32; // pages: more than any run has
   return std::clamp(std::min(ceiling.value_or(0), kNever - 1) + 1, kFlushPages, kNever);
+}
+
+Result<> may_age(int pidfd) {
+  // Of nothing: the rights are looked at all the same.
+  iovec none{};
+  if (::syscall(SYS_process_madvise, pidfd, &none, 0, MADV_COLD, 0) >= 0) return {};
+  return fail(refused(errno));
 }
 
 Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace) {
@@ -81,8 +98,7 @@ Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace) {
     long advised = ::syscall(SYS_process_madvise, pidfd, ranges.data(), batch, MADV_COLD, 0);
     if (advised < 0 && errno == EINTR) continue;
     if (advised < 0 && errno != EINVAL && errno != ENOMEM) {
-      if (errno == ESRCH) return fail(ErrorCode::gone, "clear the Accessed bits of", "the target", "it ended");
-      return fail(errno_error(errno, "clear the Accessed bits of", "the target"));
+      return fail(refused(errno));
     }
     // The kernel stops at the first range it refuses and says how many bytes it did before.
     auto left = static_cast<std::uint64_t>(std::max(advised, 0L));
@@ -116,7 +132,6 @@ Result<ScopedClear> ScopedClear::open(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/clear_refs", pid);
   scoped.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!scoped.fd_) return fail(errno_error(errno, "open", path));
-  HOTSET_TRY(scoped.claim_, Claim::on(pid));
   return scoped;
 }
 

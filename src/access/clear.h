@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <span>
 
-#include "access/claim.h"
 #include "access/runs.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -33,6 +32,9 @@ struct ClearReport {
 // In turns: the target, on whose processor we are, runs after each call, of some 0.2 ms, for as long as that took.
 enum class Pace { steady, in_turns };
 
+// Whether we may clear at all. Errors: as age_runs().
+Result<> may_age(int pidfd);
+
 // All runs, in batches; a refused run does not stop the rest. Errors: gone, permission (needs CAP_SYS_NICE and the
 // right to ptrace), unsupported.
 Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace = Pace::steady);
@@ -49,12 +51,9 @@ class ScopedClear {
   static Result<ScopedClear> open(pid_t pid);
   // The CPU time it took: the target's page-table locks were held one by one meanwhile.
   Result<Nanoseconds> clear(Scope scope);
-  // Claim::alone().
-  [[nodiscard]] bool alone() const { return claim_.alone(); }
 
  private:
   Fd fd_;
-  Claim claim_;
 };
 
 } // namespace hotset

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "access/clear_count.h"
 #include "access/tracker_join.h"
 
 namespace hotset {
@@ -88,7 +89,8 @@ Result<std::size_t> GroupMeter::look_up(const Files& files, bool window_runs) {
     if (!subject && !is_its_own(subject.error())) return fail(std::move(subject).error());
     if (!subject) continue;
     Standing standing = !window_runs ? Standing::tracked : start > born_after_ ? Standing::born : Standing::joined;
-    processes_.push_back({.id = {pid, start}, .subject = *std::move(subject), .standing = standing});
+    processes_.push_back(
+        {.id = {pid, start}, .subject = *std::move(subject), .standing = standing, .clear = clears_of(pid)});
     ++came;
   }
   return came;
@@ -233,6 +235,9 @@ Result<> GroupMeter::begin(const Files& files, const Aim& aim) {
   if (std::exchange(has_window_, true)) tracker_.learn(last_);
   HOTSET_CHECK(scan_for_begin(files));
 
+  contested_before_ = std::exchange(contested_, false) || has_been_cleared();
+  for (Process& process : processes_)
+    process.clear = count_clear(process.id.pid);
   // Each process is written to once.
   ScopedCosts scoped = scoped_costs_;
   scoped.fixed_us *= static_cast<double>(processes_.size());
@@ -244,6 +249,11 @@ Result<> GroupMeter::begin(const Files& files, const Aim& aim) {
   HOTSET_CHECK(settle());
   cpu_ = own_cpu_time() - cpu;
   return {};
+}
+
+// By others than us, since we did so or first looked.
+bool GroupMeter::has_been_cleared() const {
+  return std::ranges::any_of(processes_, [](const Process& p) { return clears_of(p.id.pid) != p.clear; });
 }
 
 Result<> GroupMeter::age(std::span<const Run> runs) {
@@ -363,6 +373,9 @@ Result<GroupReading> GroupMeter::read(const Files& files) {
     attendance_.joined += process.standing == Standing::joined;
   }
   reading.attendance = attendance_;
+  contested_ = contested_ || has_been_cleared();
+  const bool contested = contested_ || contested_before_; // what the others left in the TLB hides touches, too
+  if (contested) reading.answer.total.high = static_cast<double>(reading.answer.total.resident);
   cpu_ += own_cpu_time() - cpu;
   reading.meter = {.answer = {},
                    .approach = plan_.approach,
@@ -373,7 +386,8 @@ Result<GroupReading> GroupMeter::read(const Files& files) {
                    .cpu = cpu_,
                    .runs = plan_.runs.size(),
                    .run_pages = plan_.run_pages,
-                   .unreadable = census_->unreadable()};
+                   .unreadable = census_->unreadable(),
+                   .contested = contested};
   return reading;
 }
 

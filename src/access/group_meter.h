@@ -69,6 +69,7 @@ class GroupMeter {
     Census::Subject subject;
     Standing standing = Standing::tracked;
     std::uint64_t address_space = 0; // as the kernel has it; 0: not read yet
+    std::uint32_t clear = 0;         // the number of the newest clear that we know of
     // Which of its stretches of 128 TiB is which of ours, by number. Nearly always one.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> spaces{};
     Snapshot last{}; // in the group's addresses
@@ -83,6 +84,7 @@ class GroupMeter {
   Result<> scan_for_begin(const Files& files);
   Result<> age(std::span<const Run> runs);
   Result<> clear_scoped();
+  [[nodiscard]] bool has_been_cleared() const;
   Result<> settle();
   void gather();
 
@@ -100,6 +102,7 @@ class GroupMeter {
   FrameSet frames_, begun_; // of the newest reading, and of when the window began
   Snapshot last_;           // of all processes, the newest
   bool has_window_ = false;
+  bool contested_ = false, contested_before_ = false; // in the running window; in the window before
   ClearPlan plan_;
   Attendance attendance_;
   std::uint64_t born_after_ = 0;          // clock tick: who started later began its life in the window

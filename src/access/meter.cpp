@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "access/clear_count.h"
+
 namespace hotset {
 
 AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear scoped, FrameFlags flags, Clock& clock,
@@ -16,6 +18,7 @@ AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear sc
 
 Result<AccessMeter> AccessMeter::open(Census& census, const ProcessId& id, Clock& clock, std::uint64_t seed) {
   HOTSET_TRY(Census::Subject subject, census.attach(id));
+  HOTSET_CHECK(may_age(subject.pidfd()));
   HOTSET_TRY(ScopedClear scoped, ScopedClear::open(id.pid));
   HOTSET_TRY(FrameFlags flags, FrameFlags::open());
   return AccessMeter(census, std::move(subject), std::move(scoped), std::move(flags), clock, seed);
@@ -29,8 +32,9 @@ Result<> AccessMeter::begin(const Aim& aim) {
     HOTSET_CHECK(census_->read_into(last_, subject_));
     read_time_ += last_.end - last_.begin;
   }
+  contested_before_ = std::exchange(contested_, false) || (has_window_ && clears_of(subject_.pid()) != clear_);
   has_window_ = true;
-  contested_before_ = std::exchange(contested_, !scoped_.alone());
+  clear_ = count_clear(subject_.pid());
   plan_ = tracker_.begin(last_, aim, ager_.costs(last_.processor), scoped_costs_);
 
   HOTSET_TRY(ClearReport report, ager_.age(subject_.pidfd(), plan_.runs, last_.processor));
@@ -75,7 +79,7 @@ Result<MeterReading> AccessMeter::read() {
   reading.runs = plan_.runs.size();
   reading.run_pages = plan_.run_pages;
   reading.unreadable = census_->unreadable();
-  contested_ = contested_ || !scoped_.alone();
+  contested_ = contested_ || clears_of(subject_.pid()) != clear_;
   // What the other one left in the TLB hides touches of the next window, too: what is seen was touched, and no more is
   // sure.
   reading.contested = contested_ || contested_before_;

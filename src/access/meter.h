@@ -62,7 +62,8 @@ class AccessMeter {
   Snapshot last_;  // the newest whole census
   Snapshot again_; // what was read after the clear
   bool has_window_ = false;
-  bool contested_ = false, contested_before_ = false; // since the window began; in the window before
+  std::uint32_t clear_ = 0;                           // the number of the one that began the window
+  bool contested_ = false, contested_before_ = false; // since then; in the window before
   ClearPlan plan_;
   Nanoseconds began_{}, clear_time_{}, read_time_{}, cpu_{};
 };

@@ -12,6 +12,8 @@
 #include <array>
 #include <cerrno>
 
+#include "access/clear_count.h"
+
 namespace hotset {
 namespace {
 
@@ -26,7 +28,7 @@ std::unexpected<Error> has_ended(std::string_view operation, const std::string& 
 
 Result<Reference> Reference::open(const Files& files, const ProcessId& id, Clock& clock) {
   std::string path = files.resolve(fmt::format("/proc/{}", id.pid));
-  Reference reference(clock, Fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+  Reference reference(clock, id.pid, Fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
                       fmt::format("process {}", id.pid));
   // Only now that the folder is held can it be told that it is the right one and stays it.
   if (!reference.folder_ || !is_alive(files, id)) return has_ended("measure", reference.object_);
@@ -60,13 +62,13 @@ Result<> Reference::reset() {
   constexpr std::string_view kAction = "reset the referenced bits of";
   Nanoseconds cpu = own_cpu_time();
   HOTSET_TRY(Fd file, open_file("clear_refs", O_WRONLY, kAction));
+  count_clear(pid_);
   Nanoseconds start = clock_->now();
   ssize_t written = ::write(file.get(), "1", 1);
   int error = errno;
   if (written != 1 && error == ESRCH) return has_ended(kAction, object_);
   if (written != 1) return fail(errno_error(error, std::string(kAction), object_));
   reset_at_ = clock_->now();
-  claim_ = Claim(std::move(file));
   reset_time_ = *reset_at_ - start;
   reset_stall_ += reset_time_;
   reset_cpu_ += own_cpu_time() - cpu;

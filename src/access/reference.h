@@ -13,7 +13,6 @@
 #include <string>
 #include <string_view>
 
-#include "access/claim.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "identity/process.h"
@@ -63,17 +62,17 @@ class Reference {
   [[nodiscard]] std::string_view source() const { return source_; }
 
  private:
-  Reference(Clock& clock, Fd folder, std::string object)
-      : clock_(&clock), folder_(std::move(folder)), object_(std::move(object)) {}
+  Reference(Clock& clock, pid_t pid, Fd folder, std::string object)
+      : clock_(&clock), pid_(pid), folder_(std::move(folder)), object_(std::move(object)) {}
 
   [[nodiscard]] Result<Fd> open_file(const char* name, int flags, std::string_view operation) const;
   [[nodiscard]] Result<std::string> read_source() const;
 
   Clock* clock_;
+  pid_t pid_;
   Fd folder_;
   std::string object_; // for errors
   const char* source_ = "smaps_rollup";
-  Claim claim_;                         // from the first reset on
   std::optional<Nanoseconds> reset_at_; // its end
   Nanoseconds reset_time_{};
   Nanoseconds reset_cpu_{};   // not told yet by a reading

@@ -87,10 +87,12 @@ Result<std::vector<SelftestCell>> chosen_cells(const SelftestOptions& options) {
       const std::vector<std::string> name = words_in(cell_name(cell));
       return std::ranges::find(name, word) == name.end();
     });
-  if (!cells.empty()) return cells;
+  const bool says_nothing = !options.cells.empty() && words_in(options.cells).empty();
+  if (!cells.empty() && !says_nothing) return cells;
   return fail(ErrorCode::usage, "choose the cells", fmt::format("'{}'", printable(options.cells)),
               "none has all of these words in its name",
-              "take words from the names that hotset selftest prints; --full has more of them");
+              options.full ? "take whole words from the names that hotset selftest --full prints"
+                           : "take whole words from the names that hotset selftest prints; --full has more of them");
 }
 
 Result<std::vector<Method>> chosen_methods(const SelftestOptions& options) {

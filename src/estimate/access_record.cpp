@@ -84,7 +84,7 @@ void add_access_flags(const Answer& answer, const MeterReading& reading, const M
                                        "touched before that",
                                        bytes_text(answer.aged)));
   if (reading.contested)
-    flag("measured_twice", "another hotset clears the Accessed bits of this process: touches can be lost to it");
+    flag("measured_twice", "another hotset cleared the same Accessed bits: touches can be lost to it");
   if (damon) flag("damon_active", "DAMON clears Accessed bits of pages that it samples: touches can be lost to it");
   if (answer.huge > 0)
     flag("huge_pages",

@@ -149,7 +149,8 @@ Result<> check_spec(const WorkloadSpec& spec, const Files& files) {
     return refuse("", fmt::format("a skew of {} has no meaning", spec.skew),
                   fmt::format("choose one above 0 and at most {}", kMostSkew));
   if (spec.stride == 0 || spec.stride > kTruthMaxPages)
-    return refuse("", fmt::format("a stride of {} pages has no meaning", spec.stride), "choose one above 0");
+    return refuse("", fmt::format("a stride of {} pages has no meaning", spec.stride),
+                  fmt::format("choose one from 1 to {}", kTruthMaxPages));
   if (spec.children == 0 || spec.children > kMostChildren)
     return refuse(fmt::format("with {} children", spec.children), "",
                   fmt::format("choose a number from 1 to {}", kMostChildren));

@@ -7,9 +7,14 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <optional>
 
+#include "access/group_meter.h"
 #include "access/meter.h"
+#include "access/reference.h"
+#include "identity/group.h"
 #include "kernel/access_child.h"
 #include "kernel/census_test.h"
 #include "workload/process.h"
@@ -245,29 +250,49 @@ TEST_F(MeterTest, after_a_fork_copy_on_write_pages_are_bounded_and_then_settled)
   ::munmap(memory, kPages * 4096);
 }
 
+// The other one is there for a moment only, in the middle of the window.
 TEST_F(MeterTest, says_when_another_one_clears_the_same_bits) {
   start("sequential", 16, 0.1, false);
   if (!meter) return;
   constexpr Aim kAim{.budget_us = 1e6};
+  const Files files;
+  Result<Process> target = find_process(files, workload->pid());
+  ASSERT_TRUE(target);
+  Result<Reference> opened = Reference::open(files, target->id, clock);
+  ASSERT_TRUE(opened) << to_sentence(opened.error());
+  Reference& reference = *opened;
   EXPECT_FALSE(window(kAim, 20ms).reading.contested);
-  {
-    Result<AccessMeter> other = AccessMeter::open(*census, {workload->pid(), 0}, clock, 2);
-    ASSERT_TRUE(other);
-    ASSERT_TRUE(other->begin(kAim));
-    const MeterReading seen = window(kAim, 20ms).reading;
-    EXPECT_TRUE(seen.contested);
-    EXPECT_EQ(seen.answer.high, static_cast<double>(seen.answer.resident));
-    EXPECT_FALSE(seen.answer.exact());
-    Result<MeterReading> reading = other->read();
+  const std::function<void()> others[] = {[&] {
+                                            Result<AccessMeter> other =
+                                                AccessMeter::open(*census, {workload->pid(), 0}, clock, 2);
+                                            ASSERT_TRUE(other) << to_sentence(other.error());
+                                            EXPECT_TRUE(other->begin(kAim));
+                                          },
+                                          [&] { EXPECT_TRUE(reference.reset()); },
+                                          [&] {
+                                            Result<std::unique_ptr<Group>> tree = find_tree(files, workload->pid());
+                                            ASSERT_TRUE(tree);
+                                            GroupMeter group(*census, clock, **tree, FrameFlags::open().value(), 3, 16);
+                                            ASSERT_TRUE(group.begin(files, kAim));
+                                            Result<GroupReading> reading = group.read(files);
+                                            ASSERT_TRUE(reading) << to_sentence(reading.error());
+                                            EXPECT_FALSE(reading->meter.contested);
+                                            ASSERT_TRUE(reference.reset());
+                                            reading = group.read(files);
+                                            ASSERT_TRUE(reading) << to_sentence(reading.error());
+                                            EXPECT_TRUE(reading->meter.contested);
+                                          }};
+  for (const auto& other : others) {
+    ASSERT_TRUE(meter->begin(kAim));
+    other();
+    Result<MeterReading> reading = meter->read();
     ASSERT_TRUE(reading);
     EXPECT_TRUE(reading->contested);
-    ASSERT_TRUE(meter->begin(kAim));
+    EXPECT_FALSE(reading->answer.exact());
+    EXPECT_EQ(reading->answer.high, static_cast<double>(reading->answer.resident));
+    EXPECT_TRUE(window(kAim, 20ms).reading.contested) << "what it left in the TLB";
+    EXPECT_FALSE(window(kAim, 20ms).reading.contested);
   }
-  Result<MeterReading> reading = meter->read();
-  ASSERT_TRUE(reading);
-  EXPECT_TRUE(reading->contested) << "it was there when the window began";
-  EXPECT_TRUE(window(kAim, 20ms).reading.contested) << "what it left in the TLB";
-  EXPECT_FALSE(window(kAim, 20ms).reading.contested);
 }
 
 } // namespace
