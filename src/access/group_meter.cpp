@@ -329,7 +329,7 @@ Result<> GroupMeter::settle() {
   judge_.restart();
   tracker_.settle(again, [this](const Region& region, const PageMask& pages) -> std::optional<PageMask> {
     auto [process, address] = to_process(region.address);
-    return process ? judge_.passed_over(process->id.pid, address, pages) : std::nullopt;
+    return process ? judge_.passed_over(process->id.pid, address, pages, region.huge) : std::nullopt;
   });
   return {};
 }

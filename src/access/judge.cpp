@@ -18,7 +18,7 @@ void Judge::restart() {
   pagemap_.reset();
 }
 
-std::optional<PageMask> Judge::passed_over(pid_t pid, std::uint64_t address, const PageMask& pages) {
+std::optional<PageMask> Judge::passed_over(pid_t pid, std::uint64_t address, const PageMask& pages, bool huge) {
   if (tables_ >= kJudgedTables) return std::nullopt;
   ++tables_;
   if (!pagemap_ || std::exchange(pid_, pid) != pid) {
@@ -39,7 +39,7 @@ std::optional<PageMask> Judge::passed_over(pid_t pid, std::uint64_t address, con
     if (clearable && entry.frame() != 0 && frames_ < kJudgedFrames) {
       ++frames_;
       Result<std::uint64_t> bits = flags_.read(entry.frame());
-      clearable = !bits || (*bits & FrameFlags::kOnLru) != 0;
+      clearable = !bits || ((*bits & FrameFlags::kOnLru) != 0 && (huge || (*bits & FrameFlags::kOfFolio) == 0));
     }
     if (!clearable) passed.set(page);
   }

@@ -55,7 +55,7 @@ Result<> AccessMeter::begin(const Aim& aim) {
     read_time_ += again_.end - again_.begin;
     judge_.restart();
     tracker_.settle(again_, [this](const Region& region, const PageMask& pages) {
-      return judge_.passed_over(subject_.pid(), region.address, pages);
+      return judge_.passed_over(subject_.pid(), region.address, pages, region.huge);
     });
   }
   cpu_ = own_cpu_time() - cpu;

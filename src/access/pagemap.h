@@ -42,6 +42,7 @@ class FrameFlags {
   Result<std::uint64_t> read(std::uint64_t frame) const;
 
   static constexpr std::uint64_t kOnLru = 1 << 5;
+  static constexpr std::uint64_t kOfFolio = 3 << 15; // COMPOUND_HEAD, COMPOUND_TAIL: of more pages than one
   static constexpr std::uint64_t kZeroPage = 1 << 24;
 
  private:
