@@ -151,7 +151,7 @@ Result<int> selftest(const SelftestOptions& options) {
 
 Action declare_selftest(CLI::App& app, const Tail& /*tail*/) {
   auto options = std::make_shared<SelftestOptions>();
-  app.add_flag("--full", options->full, "The whole matrix (an hour) instead of a minute");
+  app.add_flag("--full", options->full, "The whole matrix (80 minutes) instead of a minute");
   app.add_option("--cells", options->cells, "Only those with all of these words in their names, like \"10% shared\"");
   app.add_option("--method", options->method, "Only this one");
   app.add_flag("--json", options->json, "One object a cell and method (docs/schemas.md)");
