@@ -2,9 +2,9 @@
 // Clears runs where that costs least, and knows what it costs.
 //
 // The kernel flushes the TLB after each run that changed something. Where the target runs on another processor, that is
-// an interrupt there, for which both wait: 10 µs on a virtual machine, when all the rest of a short run takes 1.5. On
-// the target's own processor no interrupt is needed. So where short runs are many enough, they are cleared there
-// (access/beside.h), in turns with the target.
+// an interrupt there, for which both wait, on a virtual machine for several times as long as all the rest of a short
+// run takes (docs/access.md). On the target's own processor no interrupt is needed. So where short runs are many
+// enough, they are cleared there (access/beside.h), in turns with the target.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ constexpr std::uint64_t kMostPages = std::uint64_t{1} << 18; // 1 GiB
 // Those of a turn: some 0.2 ms.
 constexpr std::size_t kTurnRuns = 96;
 constexpr std::uint64_t kTurnPages = 1024;
-constexpr Nanoseconds kTurn = std::chrono::microseconds(200);
+constexpr Nanoseconds kTurn = std::chrono::microseconds(100); // after this much there is no second call
 
 // The ranges of one call. A run that has no room in it waits for the next: what is flushed depends on how far apart the
 // pages of one range are, and half a huge page would be split. One that no call has room for is cut where no huge page
@@ -52,7 +52,7 @@ std::size_t fill(std::span<iovec, kBatch> ranges, std::span<const Run> runs, std
 // Sleeps for as long as this turn took, if it is over; when the next one began.
 Nanoseconds take_turns(Nanoseconds turn_began) {
   const Nanoseconds took = own_cpu_time() - turn_began;
-  if (took < kTurn / 2) return turn_began;
+  if (took < kTurn) return turn_began;
   const timespec pause{.tv_sec = took / std::chrono::seconds(1),
                        .tv_nsec = static_cast<long>((took % std::chrono::seconds(1)).count())};
   ::nanosleep(&pause, nullptr); // a signal may cut it short
@@ -64,8 +64,8 @@ Error refused(int error) {
   if (error == ESRCH) return {ErrorCode::gone, std::string(kAction), "the target", "it ended", {}};
   if (error == EPERM)
     return {ErrorCode::permission, std::string(kAction), "the target",
-            "process_madvise needs CAP_SYS_NICE, which we have not",
-            "run as root with all capabilities, or use --method reference"};
+            "process_madvise(2) is refused, which needs CAP_SYS_NICE and no seccomp filter in its way",
+            "run as root with all capabilities"};
   return errno_error(error, std::string(kAction), "the target");
 }
 
@@ -97,9 +97,7 @@ Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace) {
     const std::size_t batch = fill(ranges, runs, part, pace);
     long advised = ::syscall(SYS_process_madvise, pidfd, ranges.data(), batch, MADV_COLD, 0);
     if (advised < 0 && errno == EINTR) continue;
-    if (advised < 0 && errno != EINVAL && errno != ENOMEM) {
-      return fail(refused(errno));
-    }
+    if (advised < 0 && errno != EINVAL && errno != ENOMEM) return fail(refused(errno));
     // The kernel stops at the first range it refuses and says how many bytes it did before.
     auto left = static_cast<std::uint64_t>(std::max(advised, 0L));
     std::size_t done = 0; // ranges

@@ -46,7 +46,7 @@ std::uint32_t count_clear(pid_t pid) {
   Counter* counter = counter_of(pid);
   if (!counter) return 0;
   const std::uint32_t number = counter->fetch_add(1) + 1;
-  return number == 0 ? counter->fetch_add(1) + 1 : number;
+  return number == 0 ? counter->fetch_add(1) + 1 : number; // round once: 0 means none
 }
 
 std::uint32_t clears_of(pid_t pid) {

@@ -235,7 +235,7 @@ Result<> GroupMeter::begin(const Files& files, const Aim& aim) {
   if (std::exchange(has_window_, true)) tracker_.learn(last_);
   HOTSET_CHECK(scan_for_begin(files));
 
-  contested_before_ = std::exchange(contested_, false) || has_been_cleared();
+  contest_.begin_window(has_been_cleared());
   for (Process& process : processes_)
     process.clear = count_clear(process.id.pid);
   // Each process is written to once.
@@ -373,9 +373,7 @@ Result<GroupReading> GroupMeter::read(const Files& files) {
     attendance_.joined += process.standing == Standing::joined;
   }
   reading.attendance = attendance_;
-  contested_ = contested_ || has_been_cleared();
-  const bool contested = contested_ || contested_before_; // what the others left in the TLB hides touches, too
-  if (contested) reading.answer.total.high = static_cast<double>(reading.answer.total.resident);
+  const bool contested = contest_.note(has_been_cleared(), reading.answer.total);
   cpu_ += own_cpu_time() - cpu;
   reading.meter = {.answer = {},
                    .approach = plan_.approach,

@@ -102,7 +102,7 @@ class GroupMeter {
   FrameSet frames_, begun_; // of the newest reading, and of when the window began
   Snapshot last_;           // of all processes, the newest
   bool has_window_ = false;
-  bool contested_ = false, contested_before_ = false; // in the running window; in the window before
+  Contest contest_;
   ClearPlan plan_;
   Attendance attendance_;
   std::uint64_t born_after_ = 0;          // clock tick: who started later began its life in the window

@@ -32,7 +32,7 @@ Result<> AccessMeter::begin(const Aim& aim) {
     HOTSET_CHECK(census_->read_into(last_, subject_));
     read_time_ += last_.end - last_.begin;
   }
-  contested_before_ = std::exchange(contested_, false) || (has_window_ && clears_of(subject_.pid()) != clear_);
+  contest_.begin_window(has_window_ && clears_of(subject_.pid()) != clear_);
   has_window_ = true;
   clear_ = count_clear(subject_.pid());
   plan_ = tracker_.begin(last_, aim, ager_.costs(last_.processor), scoped_costs_);
@@ -79,11 +79,7 @@ Result<MeterReading> AccessMeter::read() {
   reading.runs = plan_.runs.size();
   reading.run_pages = plan_.run_pages;
   reading.unreadable = census_->unreadable();
-  contested_ = contested_ || clears_of(subject_.pid()) != clear_;
-  // What the other one left in the TLB hides touches of the next window, too: what is seen was touched, and no more is
-  // sure.
-  reading.contested = contested_ || contested_before_;
-  if (reading.contested) reading.answer.high = static_cast<double>(reading.answer.resident);
+  reading.contested = contest_.note(clears_of(subject_.pid()) != clear_, reading.answer);
   return reading;
 }
 

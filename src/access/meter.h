@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "access/ager.h"
 #include "access/census.h"
@@ -30,6 +32,22 @@ struct MeterReading {
   std::uint64_t run_pages = 0;
   std::uint64_t unreadable = 0; // page tables that could not be read: the counts are lower bounds
   bool contested = false;       // another hotset cleared the same bits in this window or the one before
+};
+
+// Whether others cleared the bits of a window's target. What they leave in the TLB hides touches of the next window,
+// too.
+class Contest {
+ public:
+  void begin_window(bool cleared) { before_ = std::exchange(now_, false) || cleared; }
+  // At a reading; `cleared`: by others, since the window began. Of a contested answer only what was seen is sure.
+  bool note(bool cleared, Answer& answer) {
+    now_ = now_ || cleared;
+    if (now_ || before_) answer.high = static_cast<double>(answer.resident);
+    return now_ || before_;
+  }
+
+ private:
+  bool now_ = false, before_ = false;
 };
 
 // A reading this young that ended one window begins the next.
@@ -62,8 +80,8 @@ class AccessMeter {
   Snapshot last_;  // the newest whole census
   Snapshot again_; // what was read after the clear
   bool has_window_ = false;
-  std::uint32_t clear_ = 0;                           // the number of the one that began the window
-  bool contested_ = false, contested_before_ = false; // since then; in the window before
+  std::uint32_t clear_ = 0; // the number of the one that began the window
+  Contest contest_;
   ClearPlan plan_;
   Nanoseconds began_{}, clear_time_{}, read_time_{}, cpu_{};
 };

@@ -333,12 +333,7 @@ TEST_F(CensusTest, shared_memory_is_told_from_shared_memory_that_nobody_else_map
                         ::abort();
                       write_pages(memory, 0, kRegion);
                     },
-                    [&] {
-                      grandchild = ::fork();
-                      if (grandchild == 0)
-                        for (;;)
-                          ::pause();
-                    },
+                    [&] { grandchild = fork_sleeper(); },
                     [&] {
                       ::kill(grandchild, SIGKILL);
                       ::waitpid(grandchild, nullptr, 0);

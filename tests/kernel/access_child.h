@@ -60,6 +60,15 @@ class QuietChild {
   int command_ = -1, answer_ = -1;
 };
 
+// For a step: a child that only waits, for fork's sake.
+inline pid_t fork_sleeper() {
+  const pid_t pid = ::fork();
+  if (pid == 0)
+    for (;;)
+      ::pause();
+  return pid;
+}
+
 inline char* map_pages(std::uint64_t pages, int flags = MAP_PRIVATE | MAP_ANONYMOUS, int fd = -1) {
   void* address = ::mmap(nullptr, pages * 4096, PROT_READ | PROT_WRITE, flags, fd, 0);
   if (address == MAP_FAILED) ::abort();

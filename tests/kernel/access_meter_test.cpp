@@ -209,13 +209,7 @@ TEST_F(MeterTest, after_a_fork_copy_on_write_pages_are_bounded_and_then_settled)
   constexpr std::uint64_t kPages = 4096;
   char* memory = map_pages(kPages);
   pid_t grandchild = 0;
-  QuietChild child({[&] { write_pages(memory, 0, kPages); },
-                    [&] {
-                      grandchild = ::fork();
-                      if (grandchild == 0)
-                        for (;;)
-                          ::pause();
-                    },
+  QuietChild child({[&] { write_pages(memory, 0, kPages); }, [&] { grandchild = fork_sleeper(); },
                     [&] {
                       volatile char sum = 0;
                       for (std::uint64_t page = 0; page < 200; ++page)
