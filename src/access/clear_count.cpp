@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// The file is read and written, and not mapped: whoever may write to it could cut it short, and a full disk has no room
+// for its next page, both of which are SIGBUS to who has mapped it.
 #include "access/clear_count.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstddef>
 
 #include "base/fd.h"
@@ -15,43 +16,64 @@ namespace hotset {
 namespace {
 
 constexpr const char* kFolder = "/run/hotset";
-constexpr std::size_t kProcesses = std::size_t{1} << 22;           // PID_MAX_LIMIT
-constexpr std::size_t kBytes = kProcesses * sizeof(std::uint32_t); // of which only pages that are written to exist
+constexpr const char* kName = "clears";
+constexpr int kTries = 100; // for the lock: who holds it for longer was stopped in the middle
 
-using Counter = std::atomic<std::uint32_t>;
-static_assert(Counter::is_always_lock_free);
-
-// Null where it is not ours: others could cut it short, and that is SIGBUS.
-Counter* map_counters() {
+// Closed where it is not ours alone.
+Fd open_file() {
   ::mkdir(kFolder, 0700);
   const Fd folder(::open(kFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
-  if (!folder || ::fstat(folder.get(), &status) != 0 || status.st_uid != 0 || (status.st_mode & 022) != 0)
-    return nullptr;
-  const Fd file(::openat(folder.get(), "clears", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file || ::fstat(file.get(), &status) != 0 || status.st_uid != 0 || !S_ISREG(status.st_mode)) return nullptr;
-  if (static_cast<std::size_t>(status.st_size) < kBytes && ::ftruncate(file.get(), kBytes) != 0) return nullptr;
-  void* base = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  return base == MAP_FAILED ? nullptr : static_cast<Counter*>(base);
+  if (!folder || ::fstat(folder.get(), &status) != 0 || status.st_uid != 0 || (status.st_mode & 022) != 0) return {};
+  Fd file(::openat(folder.get(), kName, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  if (!file || ::fstat(file.get(), &status) != 0 || status.st_uid != 0 || !S_ISREG(status.st_mode)) return {};
+  return file;
 }
 
-Counter* counter_of(pid_t pid) {
-  static Counter* const counters = map_counters();
-  return counters && pid > 0 && static_cast<std::size_t>(pid) < kProcesses ? counters + pid : nullptr;
+// Of the file that has the name now; one that was removed is nobody's any more.
+const Fd& file() {
+  static Fd fd;
+  struct stat status{};
+  if (!fd || ::fstat(fd.get(), &status) != 0 || status.st_nlink == 0) fd = open_file();
+  return fd;
+}
+
+off_t place_of(pid_t pid) {
+  return static_cast<off_t>(pid) * static_cast<off_t>(sizeof(std::uint32_t));
+}
+
+// The number of one process, locked or unlocked.
+void set_lock(const Fd& fd, pid_t pid, short type) {
+  struct flock lock{};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = place_of(pid);
+  lock.l_len = sizeof(std::uint32_t);
+  for (int i = 0; ::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0 && i < kTries; ++i)
+    ::sched_yield();
+}
+
+// Behind the end of the file are zeros, too.
+std::uint32_t number_at(const Fd& fd, pid_t pid) {
+  std::uint32_t number = 0;
+  return ::pread(fd.get(), &number, sizeof(number), place_of(pid)) == sizeof(number) ? number : 0;
 }
 
 } // namespace
 
-std::uint32_t count_clear(pid_t pid) {
-  Counter* counter = counter_of(pid);
-  if (!counter) return 0;
-  const std::uint32_t number = counter->fetch_add(1) + 1;
-  return number == 0 ? counter->fetch_add(1) + 1 : number; // round once: 0 means none
+std::optional<std::uint32_t> count_clear(pid_t pid) {
+  const Fd& fd = file();
+  if (!fd || pid <= 0) return std::nullopt;
+  set_lock(fd, pid, F_WRLCK);
+  const std::uint32_t number = number_at(fd, pid) + 1;
+  const bool done = ::pwrite(fd.get(), &number, sizeof(number), place_of(pid)) == sizeof(number);
+  set_lock(fd, pid, F_UNLCK);
+  return done ? std::optional(number) : std::nullopt;
 }
 
-std::uint32_t clears_of(pid_t pid) {
-  const Counter* counter = counter_of(pid);
-  return counter ? counter->load() : 0;
+std::optional<std::uint32_t> clears_of(pid_t pid) {
+  const Fd& fd = file();
+  return fd && pid > 0 ? std::optional(number_at(fd, pid)) : std::nullopt;
 }
 
 } // namespace hotset

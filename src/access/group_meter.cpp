@@ -385,7 +385,8 @@ Result<GroupReading> GroupMeter::read(const Files& files) {
                    .runs = plan_.runs.size(),
                    .run_pages = plan_.run_pages,
                    .unreadable = census_->unreadable(),
-                   .contested = contested};
+                   .contested = contested,
+                   .unwatched = std::ranges::any_of(processes_, [](const Process& p) { return !p.clear; })};
   return reading;
 }
 

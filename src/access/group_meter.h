@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -68,8 +69,8 @@ class GroupMeter {
     ProcessId id;
     Census::Subject subject;
     Standing standing = Standing::tracked;
-    std::uint64_t address_space = 0; // as the kernel has it; 0: not read yet
-    std::uint32_t clear = 0;         // the number of the newest clear that we know of
+    std::uint64_t address_space = 0;      // as the kernel has it; 0: not read yet
+    std::optional<std::uint32_t> clear{}; // the number of the newest clear that we know of
     // Which of its stretches of 128 TiB is which of ours, by number. Nearly always one.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> spaces{};
     Snapshot last{}; // in the group's addresses

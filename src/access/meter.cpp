@@ -79,6 +79,7 @@ Result<MeterReading> AccessMeter::read() {
   reading.runs = plan_.runs.size();
   reading.run_pages = plan_.run_pages;
   reading.unreadable = census_->unreadable();
+  reading.unwatched = !clear_;
   reading.contested = contest_.note(clears_of(subject_.pid()) != clear_, reading.answer);
   return reading;
 }

@@ -32,6 +32,7 @@ struct MeterReading {
   std::uint64_t run_pages = 0;
   std::uint64_t unreadable = 0; // page tables that could not be read: the counts are lower bounds
   bool contested = false;       // another hotset cleared the same bits in this window or the one before
+  bool unwatched = false;       // it can't be told whether one did
 };
 
 // Whether others cleared the bits of a window's target. What they leave in the TLB hides touches of the next window,
@@ -80,7 +81,7 @@ class AccessMeter {
   Snapshot last_;  // the newest whole census
   Snapshot again_; // what was read after the clear
   bool has_window_ = false;
-  std::uint32_t clear_ = 0; // the number of the one that began the window
+  std::optional<std::uint32_t> clear_; // the number of the one that began the window
   Contest contest_;
   ClearPlan plan_;
   Nanoseconds began_{}, clear_time_{}, read_time_{}, cpu_{};

@@ -67,7 +67,7 @@ struct Held {
 inline constexpr Held kHeldLocked{"locked",
                                   "locked pages: their Accessed bits wait for a scoped clear within the budget"};
 inline constexpr Held kHeldShared{
-    "shared", "pages that other processes map, too: their Accessed bits wait for a scoped clear within the budget"};
+    "shared", "pages that other processes may map, too: their Accessed bits wait for a scoped clear within the budget"};
 inline constexpr Held kHeldUndecided{
     "undecided", "pages that were set again at once, and it was not looked up yet whether they can be cleared"};
 inline constexpr Held kHeldTlb{

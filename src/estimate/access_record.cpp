@@ -85,6 +85,8 @@ void add_access_flags(const Answer& answer, const MeterReading& reading, const M
                                        bytes_text(answer.aged)));
   if (reading.contested)
     flag("measured_twice", "another hotset cleared the same Accessed bits: touches can be lost to it");
+  if (reading.unwatched)
+    flag("others_unseen", "/run/hotset/clears can't be used: another hotset on the same target would not be noticed");
   if (damon) flag("damon_active", "DAMON clears Accessed bits of pages that it samples: touches can be lost to it");
   if (answer.huge > 0)
     flag("huge_pages",

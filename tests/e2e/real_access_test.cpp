@@ -126,5 +126,28 @@ os.wait()
   EXPECT_TRUE(std::ranges::any_of(records, [](const json& record) { return record["wss"]["high_bytes"] < 24 * kMiB; }));
 }
 
+// Whatever stands where the clears are counted, measuring goes on, and says that others would not be seen.
+TEST(RealAccess, goes_on_where_clears_cannot_be_counted) {
+  if (::geteuid() != 0 || !is_installed("unshare")) GTEST_SKIP() << "needs root and unshare";
+  Program target({HOTSET_BINARY, "workload", "uniform", "--rss", "8MiB", "--json"});
+  const json ready = json::parse(target.wait_for_line());
+  for (std::string_view make : {"head -c 64k /dev/zero >/run/full 2>/dev/null", "ln -s /tmp /run/hotset",
+                                "mkdir -m 700 /run/hotset && mkfifo /run/hotset/clears", ": >/run/hotset",
+                                "mkdir /run/hotset && chown 65534 /run/hotset"}) {
+    const std::string script = fmt::format("mount -t tmpfs -o size=8k none /run || exit 77; {}; exec \"$@\"", make);
+    RunOptions options;
+    options.wrapper = {"unshare", "--mount", "sh", "-c", script, "sh"};
+    RunResult run = run_hotset(
+        {"measure", fmt::format("{}", ready["pid"].get<int>()), "50ms", "--method", "exact", "--json"}, options);
+    if (run.exit_code == 77 || run.lacks_something()) GTEST_SKIP() << run.err;
+    ASSERT_EQ(run.exit_code, 0) << make << ": " << run.err;
+    EXPECT_TRUE(has_flag(run.json_lines().at(0), "others_unseen")) << make;
+  }
+  RunResult run =
+      run_hotset({"measure", fmt::format("{}", ready["pid"].get<int>()), "50ms", "--method", "exact", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_FALSE(has_flag(run.json_lines().at(0), "others_unseen"));
+}
+
 } // namespace
 } // namespace hotset
