@@ -28,22 +28,23 @@ std::optional<PageMask> Judge::passed_over(pid_t pid, std::uint64_t address, con
     if (!opened) return std::nullopt;
     pagemap_ = std::move(*opened);
   }
-  const unsigned first = pages.next(0);
+  // Where one entry maps a whole folio, that has one fate, and older kernels keep its flags with its first page only.
+  const unsigned first = huge ? 0 : pages.next(0);
   Result<std::vector<PagemapEntry>> entries =
-      pagemap_->read(address + first * std::uint64_t{4096}, pages.last() - first + 1);
+      pagemap_->read(address + first * std::uint64_t{4096}, huge ? 1 : pages.last() - first + 1);
   if (!entries) return std::nullopt;
+  if (huge) return clearable(entries->front(), FrameFlags::kOnLru) ? PageMask{} : pages;
   PageMask passed;
-  for (unsigned page = first; page < kTablePages; page = pages.next(page + 1)) {
-    const PagemapEntry& entry = (*entries)[page - first];
-    bool clearable = entry.exclusive();
-    if (clearable && entry.frame() != 0 && frames_ < kJudgedFrames) {
-      ++frames_;
-      Result<std::uint64_t> bits = flags_.read(entry.frame());
-      clearable = !bits || ((*bits & FrameFlags::kOnLru) != 0 && (huge || (*bits & FrameFlags::kOfFolio) == 0));
-    }
-    if (!clearable) passed.set(page);
-  }
+  for (unsigned page = first; page < kTablePages; page = pages.next(page + 1))
+    if (!clearable((*entries)[page - first], FrameFlags::kOnLru | FrameFlags::kOfFolio)) passed.set(page);
   return passed;
+}
+
+bool Judge::clearable(const PagemapEntry& entry, std::uint64_t asked) {
+  if (!entry.exclusive() || entry.frame() == 0 || frames_ >= kJudgedFrames) return entry.exclusive();
+  ++frames_;
+  Result<std::uint64_t> flags = flags_.read(entry.frame());
+  return !flags || (*flags & asked) == FrameFlags::kOnLru;
 }
 
 } // namespace hotset

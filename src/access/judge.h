@@ -27,6 +27,9 @@ class Judge {
   std::optional<PageMask> passed_over(pid_t pid, std::uint64_t address, const PageMask& pages, bool huge);
 
  private:
+  // Whether MADV_COLD clears the page, as far as that can be told: of the flags `asked`, it has to have kOnLru alone.
+  bool clearable(const PagemapEntry& entry, std::uint64_t asked);
+
   FrameFlags flags_;
   pid_t pid_ = 0;
   std::optional<Pagemap> pagemap_; // of pid_; opened when it is needed
