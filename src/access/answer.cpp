@@ -28,15 +28,19 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
       table.proven |= cleared;
       table.passed -= cleared;
     }
-    // What is mapped here only, MADV_COLD does clear: if it is set again it was touched.
-    PageMask doubtful = (asked & region.accessed) - (region.exclusive() & table.proven);
+    // What is mapped here only, MADV_COLD does clear, if it gets there: then it was touched when it is set again.
+    const bool stops = traits_.stops_at_folios && !region.huge;
+    const unsigned stop = stops ? (region.present - table.small).next(0) : kTablePages;
+    const PageMask sure = region.exclusive() & table.proven & PageMask::range(0, stop);
+    const PageMask doubtful = (asked & region.accessed) - sure;
     if (!doubtful.any()) return;
-    std::optional<PageMask> passed = judge(region, doubtful);
-    table.held |= passed ? *passed & doubtful : doubtful;
-    if (!passed) return;
-    table.passed |= *passed & doubtful;
-    table.proven -= *passed;
-    table.proven |= doubtful - *passed;
+    const std::optional<Judged> judged = judge(region, doubtful);
+    table.held |= judged ? judged->passed & doubtful : doubtful;
+    if (!judged) return;
+    table.small = (table.small - PageMask::range(region.first, doubtful.last() + 1)) | judged->small;
+    table.passed |= judged->passed & doubtful;
+    table.proven -= judged->passed;
+    table.proven |= doubtful - judged->passed;
   });
   settle_flush();
 }

@@ -69,14 +69,29 @@ Error refused(int error) {
   return errno_error(error, std::string(kAction), "the target");
 }
 
-} // namespace
-
 std::uint64_t flush_pages(const Files& files) {
   const Result<std::string> text = files.read("/sys/kernel/debug/x86/tlb_single_page_flush_ceiling");
   if (!text) return kFlushPages;
   const std::optional<std::uint64_t> ceiling = parse_u64(std::string_view(*text).substr(0, text->find('\n')));
   constexpr std::uint64_t kNever = std::uint64_t{1} << 32; // pages: more than any run has
   return std::clamp(std::min(ceiling.value_or(0), kNever - 1) + 1, kFlushPages, kNever);
+}
+
+bool stops_at_folios(const Files& files) {
+  const std::string text = files.read("/proc/sys/kernel/osrelease").value_or("");
+  const std::size_t dot = text.find('.');
+  const std::size_t end = text.find_first_not_of("0123456789", dot + 1);
+  if (dot == std::string::npos) return true;
+  const std::string_view release = text;
+  const std::optional<std::uint64_t> major = parse_u64(release.substr(0, dot));
+  const std::optional<std::uint64_t> minor = parse_u64(release.substr(dot + 1, end - dot - 1));
+  return !major || !minor || std::pair(*major, *minor) < std::pair<std::uint64_t, std::uint64_t>(6, 10);
+}
+
+} // namespace
+
+AgeTraits age_traits(const Files& files) {
+  return {.flush_pages = flush_pages(files), .stops_at_folios = stops_at_folios(files)};
 }
 
 Result<> may_age(int pidfd) {

@@ -39,10 +39,10 @@ Result<> may_age(int pidfd);
 // right to ptrace), unsupported.
 Result<ClearReport> age_runs(int pidfd, std::span<const Run> runs, Pace pace = Pace::steady);
 
-// How far apart the pages that one run changes must be to have the whole TLB flushed: kFlushPages, and more where
-// debugfs says that this machine was tuned so (tlb_single_page_flush_ceiling). Where it can't be read, it is assumed
-// not to be.
-std::uint64_t flush_pages(const Files& files);
+// Of the running kernel. Pages for a flush: kFlushPages, and more where debugfs says that this machine was tuned so
+// (tlb_single_page_flush_ceiling); where that can't be read, it is assumed not to be. Stopping at folios: all before
+// Linux 6.10 do, and one whose release can't be read is taken for one that does.
+AgeTraits age_traits(const Files& files);
 
 class ScopedClear {
  public:

@@ -35,8 +35,8 @@ GroupMeter::GroupMeter(Census& census, Clock& clock, Group& group, FrameFlags fl
       clock_(&clock),
       group_(&group),
       most_(most),
-      judge_(std::move(flags)),
-      tracker_(seed, flush_pages(Files())) {}
+      judge_(std::move(flags), age_traits(Files())),
+      tracker_(seed, age_traits(Files())) {}
 
 bool GroupMeter::alive() const {
   return std::ranges::any_of(processes_, [](const Process& process) { return process.subject.alive(); });
@@ -327,9 +327,9 @@ Result<> GroupMeter::settle() {
   }
   sort_by_address(again);
   judge_.restart();
-  tracker_.settle(again, [this](const Region& region, const PageMask& pages) -> std::optional<PageMask> {
+  tracker_.settle(again, [this](const Region& region, const PageMask& pages) -> std::optional<Judged> {
     auto [process, address] = to_process(region.address);
-    return process ? judge_.passed_over(process->id.pid, address, pages, region.huge) : std::nullopt;
+    return process ? judge_.judge(process->id.pid, address, region, pages) : std::nullopt;
   });
   return {};
 }

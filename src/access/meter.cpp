@@ -13,8 +13,8 @@ AccessMeter::AccessMeter(Census& census, Census::Subject subject, ScopedClear sc
       clock_(&clock),
       subject_(std::move(subject)),
       scoped_(std::move(scoped)),
-      judge_(std::move(flags)),
-      tracker_(seed, flush_pages(Files())) {}
+      judge_(std::move(flags), age_traits(Files())),
+      tracker_(seed, age_traits(Files())) {}
 
 Result<AccessMeter> AccessMeter::open(Census& census, const ProcessId& id, Clock& clock, std::uint64_t seed) {
   HOTSET_TRY(Census::Subject subject, census.attach(id));
@@ -55,7 +55,7 @@ Result<> AccessMeter::begin(const Aim& aim) {
     read_time_ += again_.end - again_.begin;
     judge_.restart();
     tracker_.settle(again_, [this](const Region& region, const PageMask& pages) {
-      return judge_.passed_over(subject_.pid(), region.address, pages, region.huge);
+      return judge_.judge(subject_.pid(), region.address, region, pages);
     });
   }
   cpu_ = own_cpu_time() - cpu;

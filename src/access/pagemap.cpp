@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/file.h"
@@ -34,9 +35,15 @@ Result<FrameFlags> FrameFlags::open() {
 
 Result<std::uint64_t> FrameFlags::read(std::uint64_t frame) const {
   std::uint64_t bits = 0;
-  ssize_t got = ::pread(fd_.get(), &bits, sizeof(bits), static_cast<off_t>(frame * sizeof(bits)));
+  HOTSET_CHECK(read(frame, std::span(&bits, 1)));
+  return bits;
+}
+
+Result<> FrameFlags::read(std::uint64_t frame, std::span<std::uint64_t> flags) const {
+  const ssize_t got = ::pread(fd_.get(), flags.data(), flags.size_bytes(), static_cast<off_t>(frame * sizeof(flags[0])));
   if (got < 0) return fail(errno_error(errno, "read", "/proc/kpageflags"));
-  return got == sizeof(bits) ? bits : 0;
+  std::ranges::fill(flags.subspan(static_cast<std::size_t>(got) / sizeof(flags[0])), 0);
+  return {};
 }
 
 } // namespace hotset

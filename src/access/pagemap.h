@@ -40,6 +40,8 @@ class FrameFlags {
  public:
   static Result<FrameFlags> open();
   Result<std::uint64_t> read(std::uint64_t frame) const;
+  // Of flags.size() frames from `frame` on; 0 where there is no memory.
+  Result<> read(std::uint64_t frame, std::span<std::uint64_t> flags) const;
 
   static constexpr std::uint64_t kOnLru = 1 << 5;
   static constexpr std::uint64_t kOfFolio = 3 << 15; // COMPOUND_HEAD, COMPOUND_TAIL: of more pages than one

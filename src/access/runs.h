@@ -18,6 +18,12 @@ namespace hotset {
 // page: with some distance to x86's default, 33 (tlb_single_page_flush_ceiling).
 inline constexpr std::uint64_t kFlushPages = 64;
 
+// What MADV_COLD does, as far as kernels differ in it (access/clear.h finds out).
+struct AgeTraits {
+  std::uint64_t flush_pages = kFlushPages; // a run that changes pages so far apart has the whole TLB flushed
+  bool stops_at_folios = false; // a part of a larger folio that it can't split ends its way through a page table
+};
+
 struct Run {
   std::uint64_t address = 0;
   std::uint64_t pages = 0;

@@ -120,7 +120,9 @@ void Tracker::adopt(const Snapshot& now) {
   present_[0] = present_[1] = 0;
   join_tables(now, tables_, [this](const Region& region, Table& table) {
     PageMask gone = region.own() - region.present;
+    if (region.huge) table.small = {}; // when it is taken apart, its folio stays
     if (gone.any()) {
+      table.small -= gone;
       table.passed -= gone;
       table.proven -= gone;
     }

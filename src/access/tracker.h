@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "access/interval.h"
+#include "access/judged.h"
 #include "access/runs.h"
 #include "access/sample.h"
 #include "access/snapshot.h"
@@ -107,9 +108,7 @@ struct Verdict {
 // sample for all, and so one interval.
 class Tracker {
  public:
-  // `flush_pages`: a run that changes pages so far apart makes the kernel flush the whole TLB (access/clear.h).
-  explicit Tracker(std::uint64_t seed, std::uint64_t flush_pages = kFlushPages)
-      : random_(seed), flush_pages_(flush_pages) {}
+  explicit Tracker(std::uint64_t seed, const AgeTraits& traits = {}) : random_(seed), traits_(traits) {}
 
   // Begins a window with the census just read. Aims and prices may change from window to window; the design follows
   // from earlier windows alone, never from this one's sample.
@@ -117,7 +116,7 @@ class Tracker {
 
   // Which of these pages of the region MADV_COLD passes over (mapped elsewhere, not on the kernel's lists); nothing
   // when it can't be told now (then they count as held for this window and are asked about again).
-  using Judge = std::function<std::optional<PageMask>(const Region&, const PageMask&)>;
+  using Judge = std::function<std::optional<Judged>(const Region&, const PageMask&)>;
   // After clearing. `again` holds at least the regions that had pages to clear, read after the clear.
   void settle(const Snapshot& again, const Judge& judge);
 
@@ -149,6 +148,7 @@ class Tracker {
     float hidden_hot = 0; // of them, expected to be touched
     PageMask passed{};    // earlier: MADV_COLD passed over them
     PageMask proven{};    // earlier: MADV_COLD was seen to clear them
+    PageMask small{};     // earlier: they were not parts of larger folios
   };
   // A measured region of the window's first census with set pages, and its table. Most of a large target has none: all
   // that is decided about a window is decided by looking at these alone.
@@ -179,7 +179,7 @@ class Tracker {
   [[nodiscard]] Interval interval(std::span<const Draw> drawn) const;
 
   RandomEngine random_;
-  std::uint64_t flush_pages_;
+  AgeTraits traits_;
   std::vector<Table> tables_;         // ascending by address
   std::vector<Warm> warm_;            // the same; valid during begin(), whose census it points into
   std::uint64_t present_[2] = {0, 0}; // measured pages of that census: anonymous, with a file

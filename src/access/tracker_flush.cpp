@@ -40,7 +40,7 @@ std::optional<Run> Tracker::flush_in(const Region& region, const PageMask& unkno
   PageMask set = unknown & region.own();
   if (!set.any()) return std::nullopt;
   unsigned first = set.next(0), pages = set.last() - first + 1;
-  if (pages < flush_pages_) return std::nullopt;
+  if (pages < traits_.flush_pages) return std::nullopt;
   return Run{region.address + first * std::uint64_t{4096}, pages};
 }
 
@@ -79,7 +79,7 @@ void Tracker::expect_hidden(const Snapshot& now, const ClearPlan& plan) {
   if (!plan.scoped_anonymous && !plan.scoped_file) {
     for (const Run& run : plan.runs) {
       const bool another = flushes_.empty() || space_of(flushes_.back().address) != space_of(run.address);
-      if (another && run.pages >= flush_pages_ && lies_in_small_pages(now, run)) flushes_.push_back(run);
+      if (another && run.pages >= traits_.flush_pages && lies_in_small_pages(now, run)) flushes_.push_back(run);
     }
     return;
   }

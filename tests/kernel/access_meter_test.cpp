@@ -244,6 +244,36 @@ TEST_F(MeterTest, after_a_fork_copy_on_write_pages_are_bounded_and_then_settled)
   ::munmap(memory, kPages * 4096);
 }
 
+// The child shares parts of a huge page with a child of its own, and owns every other page of it: MADV_COLD passes
+// over the shared ones, and in older kernels (before 6.10) over all that comes after the first of them.
+TEST_F(MeterTest, own_pages_behind_shared_parts_of_a_huge_page_are_not_taken_for_touched) {
+  char* memory = map_pages(4 * kTablePages);
+  ::madvise(memory, 4 * kTableBytes, MADV_HUGEPAGE);
+  volatile pid_t grandchild = 0;
+  QuietChild child({[&] { write_pages(memory, 0, 4 * kTablePages); },
+                    [&] {
+                      grandchild = fork_sleeper();
+                      write_pages(memory, 0, 4 * kTablePages, 2);
+                    },
+                    [&] { write_pages(memory, 0, 100); }, [&] { ::kill(grandchild, SIGKILL); }});
+  child.run(0);
+  child.run(1);
+  Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+  ASSERT_TRUE(opened) << to_sentence(opened.error());
+  for (int i = 0; i < 6; ++i) {
+    SCOPED_TRACE(testing::Message() << "window " << i);
+    ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+    if (i % 2 == 1) child.run(2);
+    Result<MeterReading> reading = opened->read();
+    ASSERT_TRUE(reading);
+    const double touched = i % 2 == 1 ? 100 : 0;
+    EXPECT_LE(reading->answer.low, touched + kBeside);
+    EXPECT_GE(reading->answer.high, touched);
+  }
+  child.run(3);
+  ::munmap(memory, 4 * kTableBytes);
+}
+
 // The other one is there for a moment only, in the middle of the window.
 TEST_F(MeterTest, says_when_another_one_clears_the_same_bits) {
   start("sequential", 16, 0.1, false);

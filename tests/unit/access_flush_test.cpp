@@ -36,14 +36,14 @@ TEST(Tracker, a_run_below_the_machines_ceiling_flushes_nothing) {
   target.add(1, Mapping::file);
   target.tables[0].region.accessed = PageMask::range(0, 1) | PageMask::range(500, 501);
   target.tables[1].stuck = PageMask::all();
-  Tracker tracker(1, 502);
+  Tracker tracker(1, {.flush_pages = 502});
   EXPECT_TRUE(target.begin(tracker, kPlenty).flushes.empty());
   EXPECT_EQ(tracker.answer(target.census()).high, 512);
 }
 
 TEST(FlushPages, are_more_where_the_machine_was_tuned_so_and_never_fewer) {
   FakeTree tree;
-  EXPECT_EQ(flush_pages(tree.files()), kFlushPages);
+  EXPECT_EQ(age_traits(tree.files()).flush_pages, kFlushPages);
   const std::pair<std::string_view, std::uint64_t> cases[] = {{"33\n", 64},
                                                               {"0\n", 64},
                                                               {"63\n", 64},
@@ -53,7 +53,28 @@ TEST(FlushPages, are_more_where_the_machine_was_tuned_so_and_never_fewer) {
                                                               {"18446744073709551615\n", std::uint64_t{1} << 32}};
   for (auto [text, pages] : cases) {
     tree.put("/sys/kernel/debug/x86/tlb_single_page_flush_ceiling", std::string(text));
-    EXPECT_EQ(flush_pages(tree.files()), pages) << text;
+    EXPECT_EQ(age_traits(tree.files()).flush_pages, pages) << text;
+  }
+}
+
+TEST(AgeTraits, kernels_before_6_10_stop_at_parts_of_larger_folios) {
+  FakeTree tree;
+  EXPECT_TRUE(age_traits(tree.files()).stops_at_folios);
+  const std::pair<std::string_view, bool> cases[] = {{"6.1.0-57-amd64\n", true},
+                                                     {"5.14.0-503.el9\n", true},
+                                                     {"6.9.12\n", true},
+                                                     {"6.10.0\n", false},
+                                                     {"6.10-rc1\n", false},
+                                                     {"6.18.44\n", false},
+                                                     {"7.0.1\n", false},
+                                                     {"10.0\n", false},
+                                                     {"nonsense\n", true},
+                                                     {"6.\n", true},
+                                                     {"6\n", true},
+                                                     {".10\n", true}};
+  for (auto [text, stops] : cases) {
+    tree.put("/proc/sys/kernel/osrelease", std::string(text));
+    EXPECT_EQ(age_traits(tree.files()).stops_at_folios, stops) << text;
   }
 }
 

@@ -17,6 +17,7 @@ struct SimulatedTarget {
   struct Table {
     Region region{};    // the census sees a copy of this
     PageMask stuck{};   // MADV_COLD passes over these
+    PageMask folio{};   // parts of a larger one: where it is said to stop (AgeTraits)
     PageMask touched{}; // in the running window
     PageMask cached{};  // translations that stay in the TLB
   };
@@ -97,9 +98,10 @@ struct SimulatedTarget {
     }
   }
   [[nodiscard]] Tracker::Judge judge() {
-    return [this](const Region& region, const PageMask& pages) -> std::optional<PageMask> {
+    return [this](const Region& region, const PageMask& pages) -> std::optional<Judged> {
       if (!judge_knows) return std::nullopt;
-      return pages & find(region.address)->stuck;
+      const Table& table = *find(region.address);
+      return Judged{.passed = pages & table.stuck, .small = PageMask::all() - table.folio};
     };
   }
   // Begins a window as the product does.

@@ -158,14 +158,14 @@ struct SimulatedGroup {
     });
     for (const Run& run : plan.flushes)
       age(run);
-    tracker.settle(census(), [&](const Region& region, const PageMask& pages) -> std::optional<PageMask> {
+    tracker.settle(census(), [&](const Region& region, const PageMask& pages) -> std::optional<Judged> {
       PageMask passed;
       each_table([&](SimulatedProcess&, SimulatedProcess::Table& table) {
         if (table.region.address != region.address) return;
         for (unsigned page = pages.next(0); page < kTablePages; page = pages.next(page + 1))
           if (mapped[table.frames[page]] > 1) passed.set(page);
       });
-      return passed;
+      return Judged{.passed = passed};
     });
     touched.assign(mapped.size(), false);
     some_ended = false;
