@@ -40,7 +40,8 @@ Result<std::uint64_t> FrameFlags::read(std::uint64_t frame) const {
 }
 
 Result<> FrameFlags::read(std::uint64_t frame, std::span<std::uint64_t> flags) const {
-  const ssize_t got = ::pread(fd_.get(), flags.data(), flags.size_bytes(), static_cast<off_t>(frame * sizeof(flags[0])));
+  const ssize_t got =
+      ::pread(fd_.get(), flags.data(), flags.size_bytes(), static_cast<off_t>(frame * sizeof(flags[0])));
   if (got < 0) return fail(errno_error(errno, "read", "/proc/kpageflags"));
   std::ranges::fill(flags.subspan(static_cast<std::size_t>(got) / sizeof(flags[0])), 0);
   return {};
