@@ -113,7 +113,7 @@ void Tracker::settle_flush() {
 bool Tracker::is_cleared(std::uint64_t address) const {
   auto table = std::ranges::lower_bound(tables_, address / kTableBytes * kTableBytes, {}, &Table::address);
   auto page = static_cast<unsigned>(address % kTableBytes / 4096);
-  return table != tables_.end() && table->asked.test(page) && table->proven.test(page);
+  return table != tables_.end() && ((table->asked & table->proven) - table->held).test(page);
 }
 
 } // namespace hotset

@@ -2,6 +2,8 @@
 // Touches through cached translations, which the bits don't show: the bounds must hold them all the same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "access/clear.h"
 #include "access/tracker.h"
 #include "unit/access_simulated.h"
@@ -27,6 +29,31 @@ TEST(Tracker, a_scoped_clear_is_followed_by_a_flush_or_says_what_the_tlb_may_hid
     EXPECT_EQ(answer.high, wide ? 0 : 512) << "all that was settled: a TLB holds translations, not pages";
     EXPECT_EQ(answer.held.empty(), wide);
     EXPECT_EQ(plan.flushes.size(), wide ? 1U : 0U);
+  }
+}
+
+// After a fork, and before it was looked up what the kernel passed over.
+TEST(Tracker, a_run_flushes_nothing_that_is_not_known_to_have_cleared_its_ends) {
+  for (bool knows : {true, false}) {
+    SimulatedTarget target;
+    target.add(1);
+    target.add(1, Mapping::file);
+    target.tables[1].stuck = PageMask::all();
+    Tracker tracker(1);
+    for (int i = 0; i < 2; ++i) {
+      target.begin(tracker, kPlenty);
+      target.touch(0, PageMask::all());
+      target.touch(1, PageMask::all());
+    }
+    if (!knows) {
+      target.tables[0].region.writable = {};
+      target.tables[0].stuck = PageMask::all();
+      target.judge_knows = false;
+    }
+    EXPECT_EQ(target.begin(tracker, kPlenty).flushes.size(), 1U);
+    const Answer answer = tracker.answer(target.census());
+    EXPECT_EQ(answer.high, knows ? 0 : 1024);
+    EXPECT_EQ(std::ranges::count(answer.held, kHeldTlb.code, &Held::code), knows ? 0 : 1);
   }
 }
 
