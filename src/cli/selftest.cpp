@@ -145,7 +145,11 @@ Result<int> selftest(const SelftestOptions& options) {
     HOTSET_CHECK(
         output.line(fmt::format("{} passed, {} failed, {} not judged, {} skipped", passed, failed, unjudged, skipped)));
   HOTSET_CHECK(output.finish());
-  return failed > 0 || passed == 0 ? kFailedExit : 0;
+  if (failed == 0 && passed == 0)
+    return fail(ErrorCode::internal, "judge", "a method",
+                skipped > 0 ? "none could run" : "those that ran are there to compare with, and not judged",
+                "each line says why; --method exact and --method sample are judged where they run");
+  return failed > 0 ? kFailedExit : 0;
 }
 
 } // namespace

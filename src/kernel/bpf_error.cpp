@@ -49,6 +49,12 @@ constexpr std::array kPhrases{
 
 Explanation no_type_information(const Privileges& privileges) {
   if (!privileges.sysfs) return {ErrorCode::unsupported, std::string(kNoSysfsCause), std::string(kSysfsRemedy)};
+  // It is there. libbpf, which looks for it in other places next, forgets why this one would not do.
+  if (privileges.type_information)
+    return {ErrorCode::internal,
+            "the kernel's type information (BTF) could not be loaded: it takes some 10 MiB of memory, "
+            "or is of a kind that this libbpf does not know",
+            "raise the memory limit of this process (ulimit -d, ulimit -v, its cgroup), or use a newer libbpf"};
   return {ErrorCode::unsupported, std::string(kNoTypes), std::string(kTypesRemedy)};
 }
 

@@ -88,7 +88,7 @@ Result<Regressor> Regressor::fit(const Samples& samples, std::span<const std::si
     return fail(
         ErrorCode::bad_data, "train the model", "",
         fmt::format("{} to learn from {} too few", counted(rows.size(), "usable row"), rows.size() == 1 ? "is" : "are"),
-        fmt::format("give data sets that leave at least {}", kFewestRows));
+        fmt::format("give data sets that leave at least {} rows", kFewestRows));
   MinMaxScaler scaler = MinMaxScaler::fit(samples.features, rows);
   std::vector<double> labels;
   double sum = 0;

@@ -87,7 +87,9 @@ std::string EstimateTable::row(const Estimate& estimate) {
   ++rows_;
   for (const Flag& flag : estimate.flags) {
     auto note = std::ranges::find(notes_, flag.code, [](const Note& n) { return n.flag.code; });
-    if (note == notes_.end()) note = notes_.insert(note, {flag, 0});
+    if (note == notes_.end()) note = notes_.insert(note, {flag});
+    note->varies = note->varies || note->flag.text != flag.text;
+    note->flag = flag;
     ++note->rows;
   }
   std::string line;
@@ -103,7 +105,8 @@ std::vector<std::string> EstimateTable::notes() const {
   std::vector<std::string> lines;
   for (const Note& note : notes_) {
     std::string text = printable(note.flag.text);
-    if (note.rows < rows_) text += fmt::format(" ({} of {} lines)", note.rows, rows_);
+    if (note.rows < rows_ || note.varies)
+      text += fmt::format(" ({} of {} lines{})", note.rows, rows_, note.varies ? "; this is the last of them" : "");
     std::string code = note.flag.code + ": ";
     lines.push_back(style_.yellow(code) + wrap_text(text, code.size(), width_));
   }

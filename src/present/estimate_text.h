@@ -29,8 +29,9 @@ class EstimateTable {
 
  private:
   struct Note {
-    Flag flag;
+    Flag flag; // the newest
     std::uint64_t rows = 0;
+    bool varies = false; // its text was another one in an earlier row
   };
 
   Style style_;

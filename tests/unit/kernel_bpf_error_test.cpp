@@ -53,11 +53,18 @@ TEST(BpfError, tells_lockdown_user_namespace_and_seccomp_apart) {
 }
 
 TEST(BpfError, without_type_information_says_so) {
-  Error error =
-      convert(-ESRCH, "libbpf: failed to find valid kernel BTF\nlibbpf: Error loading vmlinux BTF: -3\n", all());
+  constexpr std::string_view kLog =
+      "libbpf: failed to find valid kernel BTF\nlibbpf: Error loading vmlinux BTF: -3\n";
+  Privileges without = all();
+  without.type_information = false;
+  Error error = convert(-ESRCH, kLog, without);
   EXPECT_EQ(error.code, ErrorCode::unsupported);
   EXPECT_NE(error.cause.find("BTF"), std::string::npos);
   EXPECT_NE(error.remedy.find("CONFIG_DEBUG_INFO_BTF"), std::string::npos);
+  // It is there, and a memory limit keeps libbpf from loading it.
+  error = convert(-ESRCH, kLog, all());
+  EXPECT_EQ(error.code, ErrorCode::internal);
+  EXPECT_NE(error.remedy.find("memory limit"), std::string::npos);
 }
 
 TEST(BpfError, without_sysfs_does_not_say_that_the_kernel_has_no_type_information) {

@@ -11,16 +11,18 @@
 namespace hotset {
 namespace {
 
-Error error_of(int number, std::string_view log) {
+Error error_of(int number, std::string_view log, bool type_information = true) {
   Privileges all{};
-  all.type_information = true;
+  all.type_information = type_information;
   return bpf_error(number, "load", "the program", log, all);
 }
 
 TEST(Missing, is_a_feature_that_the_error_names) {
-  for (std::string_view log : {"libbpf: failed to find valid kernel BTF", "failed to find kernel BTF type ID",
-                               "failed to create kprobe 'x'", "invalid func unknown#181", "unknown func bpf_loop#181",
-                               "number of funcs in func_info doesn't match number of subprogs"})
+  EXPECT_TRUE(is_missing(error_of(ESRCH, "libbpf: failed to find valid kernel BTF", false)));
+  EXPECT_FALSE(is_missing(error_of(ESRCH, "libbpf: failed to find valid kernel BTF"))) << "it is there";
+  for (std::string_view log :
+       {"failed to find kernel BTF type ID", "failed to create kprobe 'x'", "invalid func unknown#181",
+        "unknown func bpf_loop#181", "number of funcs in func_info doesn't match number of subprogs"})
     EXPECT_TRUE(is_missing(error_of(EINVAL, log))) << to_sentence(error_of(EINVAL, log));
   EXPECT_TRUE(is_missing(error_of(ENOSYS, "")));
   EXPECT_TRUE(is_missing(error_of(EOPNOTSUPP, "")));

@@ -106,6 +106,21 @@ TEST(EstimateTable, says_exact_only_of_bounds_that_always_hold) {
   EXPECT_THAT(EstimateTable(Style(false), false).row(met), ::testing::HasSubstr("exact"));
 }
 
+TEST(EstimateTable, says_which_line_a_note_speaks_of) {
+  EstimateTable lines{Style(false), false};
+  Estimate estimate = examples()[1];
+  auto notes_after = [&](std::vector<Flag> flags) {
+    estimate.flags = std::move(flags);
+    lines.row(estimate);
+    return lines.notes();
+  };
+  EXPECT_EQ(notes_after({{"held", "2 pages"}}), std::vector<std::string>{"held: 2 pages"});
+  EXPECT_EQ(notes_after({{"held", "2 pages"}}), std::vector<std::string>{"held: 2 pages"});
+  EXPECT_EQ(notes_after({{"held", "3 pages"}}),
+            std::vector<std::string>{"held: 3 pages (3 of 3 lines; this is the last of them)"});
+  EXPECT_EQ(notes_after({}), std::vector<std::string>{"held: 3 pages (3 of 4 lines; this is the last of them)"});
+}
+
 TEST(EstimateTable, is_styled_only_where_colours_are_on) {
   EXPECT_THAT(table(Style(false), false), ::testing::Not(::testing::HasSubstr("\x1b")));
   EXPECT_THAT(table(Style(true), false), ::testing::HasSubstr("\x1b"));
