@@ -64,9 +64,9 @@ array. Where the two differ widely, pages stayed in the processor's TLB, where t
 
 Page faults show first touches and growth, not reuse. The array of step 6 is written from end to end all the time, and
 its fault count is zero: the flag "steady_state" marks such windows. Fault count and window length alone (preset paper)
-cannot tell how large it is; preset full adds what the faults since the start, the resident memory and the CPU time say.
-That works here because these arrays use all the memory they hold. A process that holds much memory it does not use
-looks the same to page faults; for that one, measure: hotset measure PID.
+cannot tell how large it is. Preset full adds what the faults since the start, the resident memory and the CPU time say;
+but a model is no better than its labels, and where MEASURED misses what stays in the TLB, as in step 6, it has learned to
+miss that, too. For such a process, measure by its Accessed bits: hotset measure PID.
 
 Files:
   $data/*.csv                the data sets
