@@ -14,8 +14,8 @@ namespace {
 constexpr double kUnknownRatio = 0.5, kFileRatio = 1.0 / 16;
 constexpr double kPhaseChange = 0.5; // the sample is set again this much less than its tables' heat: the heat is stale
 
-enum HeldReason : std::size_t { kLocked, kShared, kUndecided, kCached, kHeldReasons };
-constexpr std::array<Held, kHeldReasons> kHeldOf{kHeldLocked, kHeldShared, kHeldUndecided, kHeldTlb};
+enum HeldReason : std::size_t { kLocked, kShared, kUndecided, kAround, kCached, kHeldReasons };
+constexpr std::array<Held, kHeldReasons> kHeldOf{kHeldLocked, kHeldShared, kHeldUndecided, kHeldAround, kHeldTlb};
 
 } // namespace
 
@@ -46,17 +46,33 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
 }
 
 Verdict Tracker::verdict(const Region& now) const {
+  const PageMask around = mapped_around(now);
+  Verdict verdict{.touched = now.accessed - around,
+                  .maybe = around,
+                  .around = around,
+                  .maybe_touched = kUnknownRatio * around.count()};
   auto table = std::ranges::lower_bound(tables_, now.address, {}, &Table::address);
-  if (table == tables_.end() || table->address != now.address) return {.touched = now.accessed};
-  Verdict verdict{.sampled = table->unknown | drawn_pages(static_cast<std::uint32_t>(table - tables_.begin()))};
+  if (table == tables_.end() || table->address != now.address) return verdict;
+  verdict.sampled = table->unknown | drawn_pages(static_cast<std::uint32_t>(table - tables_.begin()));
   verdict.sampled &= now.own();
   const PageMask present = now.present - verdict.sampled, accessed = now.accessed - verdict.sampled;
-  verdict.touched = accessed - table->held;
-  verdict.maybe = present & table->held; // still set, or aged by the kernel
+  const PageMask held = present & table->held; // still set, or aged by the kernel
+  verdict.touched = accessed - table->held - around;
+  verdict.maybe |= held;
   verdict.hidden = (table->hidden & present) - accessed;
-  verdict.maybe_touched = held_ratio(now, *table) * verdict.maybe.count();
+  verdict.maybe_touched += held_ratio(now, *table) * held.count();
   verdict.hidden_touched = std::min(unseen(now, *table), static_cast<double>(verdict.hidden.count()));
   return verdict;
+}
+
+// Set pages of the region that may have been mapped, set, in this window for the sake of a neighbour.
+PageMask Tracker::mapped_around(const Region& now) const {
+  PageMask pages = around_faults(now);
+  if (!pages.any()) return pages;
+  auto before = std::ranges::lower_bound(mapped_, now.address, {}, &Mapped::address);
+  for (; before != mapped_.end() && before->address == now.address; ++before)
+    pages -= before->pages;
+  return pages;
 }
 
 PageMask Tracker::drawn_pages(std::uint32_t table) const {
@@ -82,7 +98,12 @@ Answer Tracker::answer(const Snapshot& now) const {
     if (region.mapping == Mapping::hugetlb || region.mapping == Mapping::special) return;
     answer.resident += present;
     if (region.huge) answer.huge += present;
-    PageMask touched = region.accessed;
+    const PageMask around = mapped_around(region);
+    PageMask touched = region.accessed - around;
+    if (around.any()) {
+      held[kAround] += around.count();
+      held_hot += kUnknownRatio * around.count();
+    }
     if (table && table->warm) {
       PageMask stuck = region.accessed & table->held, left = region.accessed & table->unknown;
       touched -= stuck | left;

@@ -24,6 +24,7 @@ struct FrameBlock {
   PageMask again{};   // by more than one entry
   PageMask touched{}; // in the window, for certain
   PageMask maybe{};   // touched or not, nobody knows
+  PageMask around{};  // of them, those that a page fault may have mapped for the sake of a neighbour
   PageMask hidden{};  // may have been touched through a translation that stayed in the TLB
   PageMask sampled{}; // in the population of a sample, and set
 };

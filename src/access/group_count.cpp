@@ -10,6 +10,8 @@ namespace {
 
 // Of what is set in a process that came from elsewhere in the window nobody knows when it was touched.
 constexpr double kJoinedRatio = 0.5;
+// The same of what page faults may have mapped for the sake of a neighbour.
+constexpr double kAroundRatio = 0.5;
 
 // Pages that another entry may map, too: in a group, all that is not writable private memory.
 PageMask shareable(const Region& region) {
@@ -79,7 +81,9 @@ void GroupCount::add(const Region& region, const Entries& entries, Standing stan
     verdict = tracker_->verdict(region);
     alone = region.exclusive() | (verdict.sampled & region.present);
   } else if (standing == Standing::born) {
-    verdict.touched = region.accessed;
+    verdict.maybe = verdict.around = around_faults(region);
+    verdict.maybe_touched = kAroundRatio * verdict.maybe.count();
+    verdict.touched = region.accessed - verdict.maybe;
     alone = region.exclusive();
   } else {
     verdict.maybe = region.accessed;
@@ -118,6 +122,7 @@ void GroupCount::add(const Region& region, const Entries& entries, Standing stan
         note(block, by_frame);
         block.touched |= verdict.touched & by_frame;
         block.maybe |= verdict.maybe & by_frame;
+        block.around |= verdict.around & by_frame;
         block.hidden |= verdict.hidden & by_frame;
         block.sampled |= sampled;
       },
@@ -126,19 +131,21 @@ void GroupCount::add(const Region& region, const Entries& entries, Standing stan
         note(block, frame);
         if (verdict.touched.test(page)) block.touched.set(frame);
         if (verdict.maybe.test(page)) block.maybe.set(frame);
+        if (verdict.around.test(page)) block.around.set(frame);
         if (verdict.hidden.test(page)) block.hidden.set(frame);
         if (sampled.test(page)) block.sampled.set(frame);
       });
 }
 
 GroupAnswer GroupCount::answer(bool entries_lost) {
-  std::uint64_t present = 0, touched = 0, maybe = 0, hidden = 0, sampled = 0;
+  std::uint64_t present = 0, touched = 0, maybe = 0, around = 0, hidden = 0, sampled = 0;
   GroupAnswer group;
   for (const auto& [number, block] : frames_.blocks()) {
     const PageMask open = block.maybe - block.touched;
     present += block.present.count();
     touched += block.touched.count();
     maybe += open.count();
+    around += (open & block.around).count();
     hidden += (block.hidden - block.touched - block.maybe).count();
     sampled += (block.sampled - block.touched).count();
     group.shared += block.again.count();
@@ -172,7 +179,8 @@ GroupAnswer GroupCount::answer(bool entries_lost) {
     if (same == total.held.end()) same = total.held.insert(same, {code, text, 0});
     same->pages += pages;
   };
-  hold(kHeldShared.code, kHeldShared.text, maybe);
+  hold(kHeldShared.code, kHeldShared.text, maybe - around);
+  hold(kHeldAround.code, kHeldAround.text, around);
   hold(kHeldTlb.code, kHeldTlb.text, hidden);
 
   const auto resident = static_cast<double>(total.resident);

@@ -41,6 +41,7 @@ struct Region {
   bool alone = false;                          // the only mapping of its file, at a glance: see exclusive()
   std::uint16_t first = 0, last = kTablePages; // the pages that lie inside the mapping
   PageMask present{}, accessed{}, writable{};
+  PageMask written{}; // through this entry, since it is there
   // Known to be mapped by another entry, too; a census of one process does not know it.
   PageMask elsewhere{};
 

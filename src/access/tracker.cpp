@@ -117,6 +117,7 @@ void Tracker::adopt(const Snapshot& now) {
     table.warm = table.hidden.any();
   }
   warm_.clear();
+  mapped_.clear();
   present_[0] = present_[1] = 0;
   join_tables(now, tables_, [this](const Region& region, Table& table) {
     PageMask gone = region.own() - region.present;
@@ -132,6 +133,7 @@ void Tracker::adopt(const Snapshot& now) {
       table.hidden_hot = std::clamp(table.hidden_hot, 0.0F, static_cast<float>(table.hidden.count()));
     }
     if (!is_measured(region)) return;
+    if (is_file(region)) mapped_.push_back({region.address, region.present});
     present_[is_file(region)] += region.present.count();
     if (!region.accessed.any()) return;
     // Memory that only this entry maps by now can be cleared, whatever was found earlier.

@@ -59,7 +59,7 @@ struct ClearPlan {
   unsigned block_pages = 0; // of the sample
 };
 
-// Pages that are set at both ends of the window and could not be cleared: touched or not, nobody knows.
+// Pages that are set, but may have been before or without a touch: touched or not, nobody knows.
 struct Held {
   std::string_view code; // "shared", "locked", "not_cleared", …: stable
   std::string_view text;
@@ -71,6 +71,9 @@ inline constexpr Held kHeldShared{
     "shared", "pages that other processes may map, too: their Accessed bits wait for a scoped clear within the budget"};
 inline constexpr Held kHeldUndecided{
     "undecided", "pages that were set again at once, and it was not looked up yet whether they can be cleared"};
+inline constexpr Held kHeldAround{
+    "around",
+    "pages of files that page faults mapped in the window: the kernel maps the touched page's neighbours, too"};
 inline constexpr Held kHeldTlb{
     "tlb", "pages that may have been touched through cached translations, which a scoped clear leaves alone"};
 
@@ -98,6 +101,7 @@ struct Answer {
 struct Verdict {
   PageMask touched{}; // in the window, for certain
   PageMask maybe{};   // touched or not, nobody knows
+  PageMask around{};  // of them, those that a page fault may have mapped for the sake of a neighbour
   PageMask hidden{};  // may have been touched through the TLB
   PageMask sampled{}; // in the population of the sample, which answer() speaks for: in none of the others
   // How many of `maybe` and of `hidden` are expected to have been touched.
@@ -157,6 +161,12 @@ class Tracker {
     Table* table;
   };
 
+  // Pages of one region that were mapped when the window began.
+  struct Mapped {
+    std::uint64_t address = 0;
+    PageMask pages{};
+  };
+
   void adopt(const Snapshot& now);
   void renew_tables(const Snapshot& now);
   [[nodiscard]] bool has_tables_of(const Snapshot& now) const;
@@ -173,6 +183,7 @@ class Tracker {
   [[nodiscard]] bool is_cleared(std::uint64_t address) const;
   [[nodiscard]] std::uint64_t unknown_pages() const;
   [[nodiscard]] PageMask drawn_pages(std::uint32_t table) const;
+  [[nodiscard]] PageMask mapped_around(const Region& now) const;
   [[nodiscard]] double held_ratio(const Region& region, const Table& table) const;
   [[nodiscard]] static double unseen(const Region& now, const Table& table);
   [[nodiscard]] std::vector<Draw> draws(const Snapshot& now) const;
@@ -182,6 +193,7 @@ class Tracker {
   AgeTraits traits_;
   std::vector<Table> tables_;         // ascending by address
   std::vector<Warm> warm_;            // the same; valid during begin(), whose census it points into
+  std::vector<Mapped> mapped_;        // pages of files and shared memory of that census, ascending by address
   std::uint64_t present_[2] = {0, 0}; // measured pages of that census: anonymous, with a file
   std::vector<Unit> units_;           // the sample of the running window, in the order of the draw
   std::vector<Unit> drawn_;           // the same, ascending by table

@@ -43,6 +43,11 @@ inline bool is_file(const Region& region) {
 inline bool may_be_folios(const Region& region) {
   return region.mapping == Mapping::file;
 }
+// Whose set pages, where they were mapped just now, need not have been touched: a fault that reads maps the neighbours
+// of its page as well, set, if they are in the page cache (fault_around_bytes). One that writes maps its page alone.
+inline PageMask around_faults(const Region& region) {
+  return is_file(region) && !region.huge ? region.accessed - region.written : PageMask{};
+}
 inline bool is_measured(const Region& region) {
   return region.mapping != Mapping::hugetlb && region.mapping != Mapping::special;
 }

@@ -14,6 +14,7 @@
 #include "access/group_meter.h"
 #include "access/meter.h"
 #include "access/reference.h"
+#include "base/fd.h"
 #include "identity/group.h"
 #include "kernel/access_child.h"
 #include "kernel/census_test.h"
@@ -272,6 +273,37 @@ TEST_F(MeterTest, own_pages_behind_shared_parts_of_a_huge_page_are_not_taken_for
   }
   child.run(3);
   ::munmap(memory, 4 * kTableBytes);
+}
+
+// One page in sixteen is touched, of a file in the page cache that was just mapped.
+TEST_F(MeterTest, what_the_kernel_maps_around_a_fault_is_not_taken_for_touched) {
+  constexpr std::uint64_t kPages = 1024, kTouched = kPages / 16;
+  char name[] = "/tmp/hotset-around-XXXXXX";
+  const Fd file(::mkstemp(name));
+  ::unlink(name);
+  ASSERT_EQ(::ftruncate(file.get(), kPages * 4096), 0);
+  char* memory = map_pages(kPages, MAP_SHARED, file.get());
+  write_pages(memory, 0, kPages); // they are in the page cache, but the child has its own page table
+  QuietChild child({[&] {
+    volatile char sum = 0;
+    for (std::uint64_t page = 5; page < kPages; page += 16)
+      sum = static_cast<char>(sum + memory[page * 4096]);
+  }});
+  Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+  ASSERT_TRUE(opened) << to_sentence(opened.error());
+  auto looked = [&] {
+    EXPECT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+    child.run(0);
+    return opened->read().value().answer;
+  };
+  const Answer first = looked();
+  EXPECT_LE(first.low, kTouched + kBeside);
+  EXPECT_GE(first.high, kTouched);
+  EXPECT_TRUE(std::ranges::count(first.held, kHeldAround.code, &Held::code) > 0 || first.huge > 0) << first.high;
+  const Answer second = looked();
+  EXPECT_LE(second.low, kTouched + kBeside);
+  EXPECT_GE(second.high, kTouched);
+  ::munmap(memory, kPages * 4096);
 }
 
 // The other one is there for a moment only, in the middle of the window.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages of files that a page fault mapped for the sake of their neighbour.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "access/tracker.h"
+#include "unit/access_simulated.h"
+#include "unit/access_simulated_group.h"
+
+namespace hotset {
+namespace {
+
+constexpr Aim kPlenty{.budget_us = 1e9};
+
+TEST(Tracker, pages_mapped_around_a_fault_are_bounded_and_known_from_the_next_window_on) {
+  for (Mapping mapping : {Mapping::file, Mapping::shmem, Mapping::anonymous}) {
+    SimulatedTarget target;
+    target.add(2, mapping);
+    for (SimulatedTarget::Table& table : target.tables)
+      table.region.accessed = {};
+    target.unmap(0, PageMask::range(0, 64));
+    Tracker tracker(1);
+    target.begin(tracker, kPlenty);
+    target.touch(0, PageMask::range(0, 16));    // of these a single one, if they are of a file
+    target.touch(0, PageMask::range(100, 103)); // mapped before
+    target.touch(0, PageMask::range(20, 22));
+    target.tables[0].region.written = PageMask::range(20, 22); // a write maps its page alone
+    const bool file = mapping != Mapping::anonymous;
+    Answer answer = tracker.answer(target.census());
+    EXPECT_EQ(answer.low, file ? 5 : 21);
+    EXPECT_EQ(answer.high, 21);
+    EXPECT_EQ(answer.touched, file ? 5 + 8 : 21);
+    ASSERT_EQ(answer.held.size(), file ? 1U : 0U);
+    for (const Held& held : answer.held)
+      EXPECT_EQ(held.code, kHeldAround.code);
+    const Verdict verdict = tracker.verdict(target.tables[0].region);
+    EXPECT_EQ(verdict.touched.count(), file ? 5U : 21U);
+    EXPECT_EQ(verdict.maybe, file ? PageMask::range(0, 16) : PageMask{});
+
+    target.begin(tracker, kPlenty);
+    target.touch(0, PageMask::range(0, 4));
+    answer = tracker.answer(target.census());
+    EXPECT_EQ(answer.low, 4);
+    EXPECT_EQ(std::ranges::count(answer.held, kHeldAround.code, &Held::code), 0);
+  }
+}
+
+TEST(Tracker, a_table_that_came_in_the_window_is_mapped_around_faults_too) {
+  SimulatedTarget target;
+  target.add(1);
+  Tracker tracker(1);
+  target.begin(tracker, kPlenty);
+  target.add(1, Mapping::file);
+  target.tables[1].region.present = target.tables[1].region.accessed = PageMask::range(16, 32);
+  const Answer answer = tracker.answer(target.census());
+  EXPECT_EQ(answer.low, 0);
+  EXPECT_EQ(answer.high, 16);
+}
+
+// A process that was born in the window maps its libraries anew; another one has touched some of the same pages.
+TEST(GroupCount, what_a_born_process_maps_around_its_faults_is_settled_by_who_is_known_to_have_touched_it) {
+  for (bool settled : {false, true}) {
+    SimulatedGroup group;
+    group.add_process();
+    group.add_table(0, Mapping::file, false);
+    group.processes[0].tables[0].region.accessed = {};
+    Tracker tracker(1);
+    group.begin(tracker, kPlenty, {}, {});
+    if (settled) group.touch(0, 0, PageMask::range(0, 40));
+    group.add_process(Standing::born);
+    group.map_also(0, 0, 1, PageMask::range(32, 48));
+    group.processes[1].tables[0].region.accessed = PageMask::range(32, 48);
+    const GroupAnswer answer = group.answer(tracker);
+    EXPECT_EQ(answer.total.low, settled ? 40 : 0);
+    EXPECT_EQ(answer.total.high, settled ? 48 : 16);
+    ASSERT_EQ(answer.total.held.size(), 1U);
+    EXPECT_EQ(answer.total.held[0].code, kHeldAround.code);
+    EXPECT_EQ(answer.total.held[0].pages, settled ? 8U : 16U);
+  }
+}
+
+} // namespace
+} // namespace hotset
