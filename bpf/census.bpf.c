@@ -82,6 +82,7 @@ struct walk {
 	__u64 gib, gib_end;   /* of that, below one directory of 2 MiB entries */
 	__u32 vma;	      /* what goes into the stretches */
 	__u8 mapping, flags;
+	__u16 forks;
 };
 
 /* An entry that can't be read is 0, which is not present. No branch: callers in loops would double the verifier's work.
@@ -150,6 +151,7 @@ static long visit_table(__u32 i, struct walk *w)
 	stretch->first = first;
 	stretch->last = last;
 	stretch->mapping = w->mapping;
+	stretch->forks = w->forks;
 	stretch->flags = w->flags | (entry & LARGE ? CENSUS_HUGE : 0);
 	stretch->copy = copy;
 	used = at + 1;
@@ -246,6 +248,13 @@ static __always_inline bool is_alone(struct vm_area_struct *vma)
 	return root == own && !BPF_CORE_READ(root, rb_left) && !BPF_CORE_READ(root, rb_right);
 }
 
+static __always_inline __u16 forks_of(struct mm_struct *mm)
+{
+	if (!bpf_core_field_exists(mm->write_protect_seq.sequence))
+		return 0;
+	return BPF_CORE_READ(mm, write_protect_seq.sequence) >> 1; /* each copied mapping makes it odd, and even again */
+}
+
 SEC("iter/task_vma")
 int copy_tables(struct bpf_iter__task_vma *ctx)
 {
@@ -276,6 +285,7 @@ int copy_tables(struct bpf_iter__task_vma *ctx)
 	w.end = vma->vm_end;
 	w.vma = vma->vm_start >> 12;
 	w.mapping = mapping_of(vma);
+	w.forks = forks_of(vma->vm_mm);
 	if (vma->vm_flags & VM_LOCKED)
 		w.flags |= CENSUS_LOCKED;
 	if (vma->vm_flags & VM_SHARED)

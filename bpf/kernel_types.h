@@ -198,6 +198,7 @@ struct mm_struct {
 	void *pgd;
 	struct maple_tree mm_mt;
 	struct file *exe_file;
+	struct seqcount write_protect_seq; /* since Linux 5.11; moves at each fork that copies the memory */
 } RELOCATED;
 
 struct renamedata {

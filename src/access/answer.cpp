@@ -23,6 +23,7 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
   join_tables(again, tables_, [&](const Region& region, Table& table) {
     PageMask asked = table.asked & region.own();
     if (!asked.any()) return;
+    doubt_after_fork(region, table);
     PageMask cleared = (asked & region.present) - region.accessed;
     if (!scoped_[is_file(region)]) { // else clear_refs may have done it
       table.proven |= cleared;
@@ -37,6 +38,9 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
     const std::optional<Judged> judged = judge(region, doubtful);
     table.held |= judged ? judged->passed & doubtful : doubtful;
     if (!judged) return;
+    // Private memory that can't be written to was shared by a fork, and the last sharer may have ended after the clear:
+    // it must have been found ours alone in an earlier window, too.
+    if (!is_file(region)) table.held |= doubtful - region.exclusive() - table.proven;
     table.small = (table.small - PageMask::range(region.first, doubtful.last() + 1)) | judged->small;
     table.passed |= judged->passed & doubtful;
     table.proven -= judged->passed;

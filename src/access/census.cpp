@@ -134,7 +134,8 @@ void Census::State::fill(Region& region, const census_stretch& stretch, const En
             .shared = (stretch.flags & CENSUS_SHARED) != 0,
             .alone = (stretch.flags & CENSUS_ALONE) != 0,
             .first = stretch.first,
-            .last = stretch.last};
+            .last = stretch.last,
+            .forks = stretch.forks};
   const bool private_memory = region.mapping == Mapping::anonymous || region.mapping == Mapping::stack;
   if (region.huge) {
     const Entry entry = entries[0];

@@ -132,6 +132,7 @@ void Tracker::adopt(const Snapshot& now) {
       table.hidden -= gone | region.accessed;
       table.hidden_hot = std::clamp(table.hidden_hot, 0.0F, static_cast<float>(table.hidden.count()));
     }
+    doubt_after_fork(region, table);
     if (!is_measured(region)) return;
     if (is_file(region)) mapped_.push_back({region.address, region.present});
     present_[is_file(region)] += region.present.count();
@@ -145,6 +146,11 @@ void Tracker::adopt(const Snapshot& now) {
     table.warm = true;
     warm_.push_back({&region, &table});
   });
+}
+
+// What a fork shares is no longer known to be cleared. All regions of the table are of the memory that was forked.
+void Tracker::doubt_after_fork(const Region& region, Table& table) {
+  if (std::exchange(table.forks, region.forks) != region.forks) table.proven &= region.exclusive();
 }
 
 // Decides on the scoped clears; returns what they cost. They settle shared and locked pages, and a process's libraries

@@ -70,7 +70,7 @@ inline constexpr Held kHeldLocked{"locked",
 inline constexpr Held kHeldShared{
     "shared", "pages that other processes may map, too: their Accessed bits wait for a scoped clear within the budget"};
 inline constexpr Held kHeldUndecided{
-    "undecided", "pages that were set again at once, and it was not looked up yet whether they can be cleared"};
+    "undecided", "pages that were set again at once, and it is not known yet whether they can be cleared"};
 inline constexpr Held kHeldAround{
     "around",
     "pages of files that page faults mapped in the window: the kernel maps the touched page's neighbours, too"};
@@ -140,19 +140,20 @@ class Tracker {
   // What is remembered of one table.
   struct Table {
     std::uint64_t address = 0;
-    float heat = 0.5F;    // share of the asked pages that were set again, lately
-    bool tried = false;   // there were such
-    float held_heat = -1; // the same of pages that a scoped clear settled; below 0: it never did
-    bool warm = false;    // else these five are empty
-    PageMask unknown{};   // set at the beginning of the window and left alone by choice
-    PageMask held{};      // set at the beginning and not clearable
-    PageMask asked{};     // set at the beginning and to be cleared by MADV_COLD
-    PageMask settled{};   // set at the beginning and cleared by a scoped clear
-    PageMask hidden{};    // earlier: cleared without a TLB flush, and neither flushed nor seen set since
-    float hidden_hot = 0; // of them, expected to be touched
-    PageMask passed{};    // earlier: MADV_COLD passed over them
-    PageMask proven{};    // earlier: MADV_COLD was seen to clear them
-    PageMask small{};     // earlier: they were not parts of larger folios
+    float heat = 0.5F;       // share of the asked pages that were set again, lately
+    bool tried = false;      // there were such
+    float held_heat = -1;    // the same of pages that a scoped clear settled; below 0: it never did
+    std::uint16_t forks = 0; // Region::forks, lately
+    bool warm = false;       // else these five are empty
+    PageMask unknown{};      // set at the beginning of the window and left alone by choice
+    PageMask held{};         // set at the beginning and not clearable
+    PageMask asked{};        // set at the beginning and to be cleared by MADV_COLD
+    PageMask settled{};      // set at the beginning and cleared by a scoped clear
+    PageMask hidden{};       // earlier: cleared without a TLB flush, and neither flushed nor seen set since
+    float hidden_hot = 0;    // of them, expected to be touched
+    PageMask passed{};       // earlier: MADV_COLD passed over them
+    PageMask proven{};       // earlier: MADV_COLD was seen to clear them
+    PageMask small{};        // earlier: they were not parts of larger folios
   };
   // A measured region of the window's first census with set pages, and its table. Most of a large target has none: all
   // that is decided about a window is decided by looking at these alone.
@@ -169,6 +170,7 @@ class Tracker {
 
   void adopt(const Snapshot& now);
   void renew_tables(const Snapshot& now);
+  static void doubt_after_fork(const Region& region, Table& table);
   [[nodiscard]] bool has_tables_of(const Snapshot& now) const;
   double settle_by_scope(const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan);
   void settle_rest(const ClearPlan& plan);

@@ -26,13 +26,6 @@ constexpr std::uint64_t kHugeMiB = 8;
 
 class CensusTest : public WithCensus {
  protected:
-  Snapshot read(pid_t pid) {
-    Result<Census::Subject> subject = census->attach({pid, 0});
-    EXPECT_TRUE(subject) << to_sentence(subject.error());
-    Result<Snapshot> snapshot = census->read(*subject);
-    EXPECT_TRUE(snapshot) << to_sentence(snapshot.error());
-    return snapshot ? *snapshot : Snapshot{};
-  }
   // Pages by the start of their mapping: present and accessed.
   static std::map<std::uint64_t, PageCount> by_mapping(const Snapshot& snapshot) {
     std::map<std::uint64_t, PageCount> counts;
@@ -319,38 +312,6 @@ TEST_F(CensusTest, aging_ends_its_calls_between_huge_pages) {
     runs.insert(runs.begin(), {start + kHuge * kTableBytes, 1}); // so that nothing ends where a huge page does
     ASSERT_TRUE(age_runs(subject->pidfd(), runs, pace));
     EXPECT_EQ(huge_pages(), before);
-  }
-}
-
-TEST_F(CensusTest, shared_memory_is_told_from_shared_memory_that_nobody_else_maps) {
-  constexpr std::uint64_t kRegion = 1024;
-  char* memory = map_pages(kRegion);
-  ::munmap(memory, kRegion * 4096); // a place for the child's own
-  pid_t grandchild = -1;
-  QuietChild child({[&] {
-                      constexpr int kFlags = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
-                      if (::mmap(memory, kRegion * 4096, PROT_READ | PROT_WRITE, kFlags, -1, 0) == MAP_FAILED)
-                        ::abort();
-                      write_pages(memory, 0, kRegion);
-                    },
-                    [&] { grandchild = fork_sleeper(); },
-                    [&] {
-                      ::kill(grandchild, SIGKILL);
-                      ::waitpid(grandchild, nullptr, 0);
-                    }});
-  const auto start = reinterpret_cast<std::uint64_t>(memory);
-  for (unsigned char step = 0; step < 3; ++step) {
-    child.run(step);
-    std::uint64_t pages = 0, exclusive = 0;
-    for (const Region& region : read(child.pid()).regions) {
-      if (region.mapping != Mapping::shmem || region.address + kTableBytes <= start ||
-          region.address >= start + kRegion * 4096)
-        continue;
-      pages += region.present.count();
-      exclusive += region.exclusive().count();
-    }
-    EXPECT_EQ(pages, kRegion);
-    EXPECT_EQ(exclusive, step == 1 ? 0 : kRegion) << static_cast<unsigned>(step);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "access/group_meter.h"
 #include "access/meter.h"
@@ -273,6 +274,33 @@ TEST_F(MeterTest, own_pages_behind_shared_parts_of_a_huge_page_are_not_taken_for
   }
   child.run(3);
   ::munmap(memory, 4 * kTableBytes);
+}
+
+// A server whose child, which shares its memory, ends just when that is cleared: nobody touches anything.
+TEST_F(MeterTest, pages_whose_sharer_ends_meanwhile_are_not_taken_for_touched) {
+  constexpr std::uint64_t kPages = 16384;
+  constexpr int kTries = 40;
+  char* memory = map_pages(kPages);
+  auto* grandchild = reinterpret_cast<pid_t*>(map_pages(1, MAP_SHARED | MAP_ANONYMOUS));
+  QuietChild child({[&] { write_pages(memory, 0, kPages); }, [&] { *grandchild = fork_sleeper(); },
+                    [&] { ::waitpid(*grandchild, nullptr, 0); }});
+  for (int i = 0; i < kTries; ++i) {
+    child.run(0);
+    child.run(1);
+    Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+    ASSERT_TRUE(opened) << to_sentence(opened.error());
+    std::jthread end([&] {
+      clock.sleep_until(clock.now() + i * 100us);
+      ::kill(*grandchild, SIGKILL);
+    });
+    ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+    end.join();
+    Result<MeterReading> reading = opened->read();
+    ASSERT_TRUE(reading);
+    EXPECT_LE(reading->answer.low, kBeside) << i;
+    child.run(2);
+  }
+  ::munmap(memory, kPages * 4096);
 }
 
 // One page in sixteen is touched, of a file in the page cache that was just mapped.

@@ -19,6 +19,13 @@ class WithCensus : public testing::Test {
     ASSERT_TRUE(opened) << to_sentence(opened.error());
     census.emplace(std::move(*opened));
   }
+  Snapshot read(pid_t pid) {
+    Result<Census::Subject> subject = census->attach({pid, 0});
+    EXPECT_TRUE(subject) << to_sentence(subject.error());
+    Result<Snapshot> snapshot = census->read(*subject);
+    EXPECT_TRUE(snapshot) << to_sentence(snapshot.error());
+    return snapshot ? *snapshot : Snapshot{};
+  }
 
   SystemClock clock;
   std::optional<Census> census;

@@ -138,51 +138,6 @@ TEST(Tracker, a_page_set_again_between_clear_and_verification_was_touched) {
   EXPECT_TRUE(answer.exact());
 }
 
-TEST(Tracker, a_fork_turns_proven_pages_doubtful_again) {
-  SimulatedTarget target;
-  target.add(2);
-  Tracker tracker(1);
-  for (int i = 0; i < 3; ++i) {
-    target.begin(tracker, kPlenty, {}, kNeverScoped);
-    target.touch(0, PageMask::range(0, 40));
-  }
-  // The child shares every page, which the parent's entries show by having lost the write permission.
-  for (auto& table : target.tables) {
-    table.stuck = PageMask::all();
-    table.region.writable = {};
-  }
-  target.begin(tracker, kPlenty, {}, kNeverScoped);
-  Answer answer = tracker.answer(target.census());
-  EXPECT_EQ(answer.low, 0);
-  EXPECT_EQ(answer.high, 40);
-}
-
-// Where MADV_COLD stops at a part of a larger folio, what lies behind stays set although it was cleared in earlier
-// windows.
-TEST(Tracker, what_lies_behind_a_part_of_a_larger_folio_is_no_proof_of_touches) {
-  for (bool stops : {false, true}) {
-    SimulatedTarget target;
-    target.add(2);
-    Tracker tracker(1, {.stops_at_folios = stops});
-    for (int i = 0; i < 3; ++i) {
-      target.begin(tracker, kPlenty);
-      target.touch(0, PageMask::range(0, 200));
-    }
-    EXPECT_TRUE(tracker.answer(target.census()).exact());
-    EXPECT_EQ(tracker.answer(target.census()).touched, 200);
-    // Page 50 goes, and a part of a larger folio comes in its place; MADV_COLD gets no further.
-    target.unmap(0, PageMask::range(50, 51));
-    target.begin(tracker, kPlenty);
-    target.touch(0, PageMask::range(0, 200));
-    target.tables[0].folio = PageMask::range(50, 51);
-    target.tables[0].stuck = PageMask::range(50, kTablePages);
-    target.begin(tracker, kPlenty);
-    const Answer answer = tracker.answer(target.census());
-    EXPECT_EQ(answer.low, stops ? 0 : 149) << "one that goes on has cleared what it ever cleared";
-    EXPECT_EQ(answer.high, 150);
-  }
-}
-
 TEST(Tracker, a_scoped_clear_settles_what_is_held_once_the_budget_allows_it) {
   SimulatedTarget target;
   target.add(4);
