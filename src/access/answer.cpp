@@ -32,15 +32,16 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
     // What is mapped here only, MADV_COLD does clear, if it gets there: then it was touched when it is set again.
     const bool stops = traits_.stops_at_folios && !region.huge;
     const unsigned stop = stops ? (region.present - table.small).next(0) : kTablePages;
-    const PageMask sure = region.exclusive() & table.proven & PageMask::range(0, stop);
+    const PageMask ours = region.shared && table.others ? PageMask{} : region.exclusive();
+    const PageMask sure = ours & table.proven & PageMask::range(0, stop);
     const PageMask doubtful = (asked & region.accessed) - sure;
     if (!doubtful.any()) return;
     const std::optional<Judged> judged = judge(region, doubtful);
     table.held |= judged ? judged->passed & doubtful : doubtful;
     if (!judged) return;
-    // Private memory that can't be written to was shared by a fork, and the last sharer may have ended after the clear:
-    // it must have been found ours alone in an earlier window, too.
-    if (!is_file(region)) table.held |= doubtful - region.exclusive() - table.proven;
+    // What others may map is ours alone by now, but the last of them may have ended after the clear: it must have been
+    // found so in an earlier window, too.
+    table.held |= doubtful - ours - table.proven;
     table.small = (table.small - PageMask::range(region.first, doubtful.last() + 1)) | judged->small;
     table.passed |= judged->passed & doubtful;
     table.proven -= judged->passed;

@@ -114,6 +114,7 @@ void Tracker::adopt(const Snapshot& now) {
   for (Table& table : tables_) {
     if (!table.warm) continue;
     table.unknown = table.held = table.asked = table.settled = {};
+    table.others = false;
     table.warm = table.hidden.any();
   }
   warm_.clear();
@@ -138,7 +139,7 @@ void Tracker::adopt(const Snapshot& now) {
     present_[is_file(region)] += region.present.count();
     if (!region.accessed.any()) return;
     // Memory that only this entry maps by now can be cleared, whatever was found earlier.
-    if (region.shared && !region.alone) table.proven -= region.own(); // others may have come
+    table.others = table.others || (region.shared && !region.alone);
     table.passed = (table.passed - region.exclusive()) | (region.elsewhere & region.present);
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
     table.held |= stuck;
@@ -148,9 +149,11 @@ void Tracker::adopt(const Snapshot& now) {
   });
 }
 
-// What a fork shares is no longer known to be cleared. All regions of the table are of the memory that was forked.
+// What a fork shares is no longer known to be cleared; of files a child maps only what it touches. Once for a table:
+// what it knew of its other regions is forgotten, too.
 void Tracker::doubt_after_fork(const Region& region, Table& table) {
-  if (std::exchange(table.forks, region.forks) != region.forks) table.proven &= region.exclusive();
+  if (std::exchange(table.forks, region.forks) == region.forks) return;
+  table.proven &= is_file(region) ? region.own() : region.exclusive();
 }
 
 // Decides on the scoped clears; returns what they cost. They settle shared and locked pages, and a process's libraries

@@ -144,7 +144,8 @@ class Tracker {
     bool tried = false;      // there were such
     float held_heat = -1;    // the same of pages that a scoped clear settled; below 0: it never did
     std::uint16_t forks = 0; // Region::forks, lately
-    bool warm = false;       // else these five are empty
+    bool others = false;     // the window began with shared memory in it that others may map
+    bool warm = false;       // else the next five are empty
     PageMask unknown{};      // set at the beginning of the window and left alone by choice
     PageMask held{};         // set at the beginning and not clearable
     PageMask asked{};        // set at the beginning and to be cleared by MADV_COLD

@@ -12,9 +12,9 @@ constexpr Aim kPlenty{.budget_us = 1e9};
 constexpr ScopedCosts kNeverScoped{.fixed_us = 1e15};
 
 // Two tables whose pages a child shares: the entries lost the write permission.
-SimulatedTarget forked() {
+SimulatedTarget forked(Mapping mapping = Mapping::anonymous) {
   SimulatedTarget target;
-  target.add(2);
+  target.add(2, mapping);
   for (SimulatedTarget::Table& table : target.tables) {
     table.region.writable = {};
     table.region.forks = 1;
@@ -47,22 +47,24 @@ TEST(Tracker, a_fork_turns_proven_pages_doubtful_again) {
   EXPECT_EQ(answer.high, 40);
 }
 
-// A server whose child has saved its memory and ends.
+// A server whose child has saved its memory and ends, or another process that has mapped the same file.
 TEST(Tracker, pages_whose_last_sharer_ends_after_the_clear_are_not_taken_for_touched) {
-  SimulatedTarget target = forked();
-  Tracker tracker(1);
-  for (SimulatedTarget::Table& table : target.tables)
-    table.stuck = PageMask::all();
-  target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { end_child(target); });
-  Answer answer = tracker.answer(target.census());
-  EXPECT_EQ(answer.low, 0);
-  EXPECT_EQ(answer.high, 1024);
-  tracker.learn(target.census());
+  for (Mapping mapping : {Mapping::anonymous, Mapping::file, Mapping::shmem}) {
+    SimulatedTarget target = forked(mapping);
+    Tracker tracker(1);
+    for (SimulatedTarget::Table& table : target.tables)
+      table.stuck = PageMask::all();
+    target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { end_child(target); });
+    Answer answer = tracker.answer(target.census());
+    EXPECT_EQ(answer.low, 0);
+    EXPECT_EQ(answer.high, 1024);
+    tracker.learn(target.census());
 
-  target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { target.touch(0, PageMask::range(0, 40)); });
-  answer = tracker.answer(target.census());
-  EXPECT_TRUE(answer.exact()) << "they are its own, for the second time";
-  EXPECT_EQ(answer.touched, 40);
+    target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { target.touch(0, PageMask::range(0, 40)); });
+    answer = tracker.answer(target.census());
+    EXPECT_TRUE(answer.exact()) << "they are its own, for the second time";
+    EXPECT_EQ(answer.touched, 40);
+  }
 }
 
 // The same where it was forked after they had been found its own.
