@@ -44,9 +44,12 @@ inline bool may_be_folios(const Region& region) {
   return region.mapping == Mapping::file;
 }
 // Whose set pages, where they were mapped just now, need not have been touched: a fault that reads maps the neighbours
-// of its page as well, set, if they are in the page cache (fault_around_bytes). One that writes maps its page alone.
+// of its page as well, set, if they are in the page cache (fault_around_bytes). One that writes maps its page alone;
+// but newer kernels map the neighbours as written, too, where a write needs no notice to a file system.
 inline PageMask around_faults(const Region& region) {
-  return is_file(region) && !region.huge ? region.accessed - region.written : PageMask{};
+  if (!is_file(region) || region.huge) return {};
+  const bool tells = !(region.shared && region.mapping == Mapping::shmem);
+  return tells ? region.accessed - region.written : region.accessed;
 }
 inline bool is_measured(const Region& region) {
   return region.mapping != Mapping::hugetlb && region.mapping != Mapping::special;
