@@ -2,6 +2,7 @@
 // Workloads on real memory: what they publish is what they do, and what they state is what the kernel says.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -211,8 +212,12 @@ TEST(WorkloadChildren, end_with_their_parent_however_it_ends) {
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 constexpr bool kAllocatorOfGlibc = true;
+void give_back_free_memory() {
+  ::malloc_trim(0);
+}
 #else
 constexpr bool kAllocatorOfGlibc = false;
+void give_back_free_memory() {}
 #endif
 
 // Minor faults per pass of the array, once it is under way, over so many passes.
@@ -240,7 +245,9 @@ class WithoutHugePages {
 TEST(Array, faults_on_each_page_of_each_pass_when_the_allocator_maps_it_anew) {
   if (!kAllocatorOfGlibc) GTEST_SKIP() << "the allocator is not glibc's, which can be told when to map";
   // The workload is forked from the tests, and malloc maps nothing while the heap they left has a free piece large
-  // enough: so this is larger than any piece that malloc keeps there (32 MiB).
+  // enough: so this is larger than any piece that malloc puts there (32 MiB), and what is free at its end is given
+  // back.
+  give_back_free_memory();
   constexpr std::uint64_t kBytes = 34 * kMiB, kPages = kBytes / 4096 + 1;
   WorkloadSpec spec = spec_of("array", kBytes, 1.0);
   spec.fresh = true;
