@@ -252,7 +252,8 @@ static __always_inline __u16 forks_of(struct mm_struct *mm)
 {
 	if (!bpf_core_field_exists(mm->write_protect_seq.sequence))
 		return 0;
-	return BPF_CORE_READ(mm, write_protect_seq.sequence) >> 1; /* each copied mapping makes it odd, and even again */
+	return BPF_CORE_READ(mm, write_protect_seq.sequence) >>
+	       1; /* each copied mapping makes it odd, and even again */
 }
 
 SEC("iter/task_vma")

@@ -39,8 +39,8 @@ struct census_stretch {
 	__u16 last;
 	__u8 mapping; /* enum census_mapping */
 	__u8 flags;   /* enum census_flags */
-	__u16 forks; /* another number after each fork that shared the memory; always 0 before Linux 5.11 */
-	__u32 copy; /* where the copies of its entries begin: last - first of them, or one that maps 2 MiB */
+	__u16 forks;  /* another number after each fork that shared the memory; always 0 before Linux 5.11 */
+	__u32 copy;   /* where the copies of its entries begin: last - first of them, or one that maps 2 MiB */
 };
 
 /* The bit of a table's address in the filter, and that of the GiB it lies in. */

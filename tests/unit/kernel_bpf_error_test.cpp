@@ -53,8 +53,7 @@ TEST(BpfError, tells_lockdown_user_namespace_and_seccomp_apart) {
 }
 
 TEST(BpfError, without_type_information_says_so) {
-  constexpr std::string_view kLog =
-      "libbpf: failed to find valid kernel BTF\nlibbpf: Error loading vmlinux BTF: -3\n";
+  constexpr std::string_view kLog = "libbpf: failed to find valid kernel BTF\nlibbpf: Error loading vmlinux BTF: -3\n";
   Privileges without = all();
   without.type_information = false;
   Error error = convert(-ESRCH, kLog, without);
