@@ -53,8 +53,8 @@ Explanation no_type_information(const Privileges& privileges) {
   if (privileges.type_information)
     return {ErrorCode::internal,
             "the kernel's type information (BTF) could not be loaded: it takes some 10 MiB of memory, "
-            "or is of a kind that this libbpf does not know",
-            "raise the memory limit of this process (ulimit -d, ulimit -v, its cgroup), or use a newer libbpf"};
+            "or is newer than this hotset",
+            "raise the memory limit of this process (ulimit -d, ulimit -v, its cgroup), or use a newer hotset"};
   return {ErrorCode::unsupported, std::string(kNoTypes), std::string(kTypesRemedy)};
 }
 

@@ -3,7 +3,9 @@
 
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "kernel/security.h"
 
@@ -78,7 +80,9 @@ Privileges read_privileges(const Files& files) {
   if (Result<std::string> lockdown = read_securityfs(files, "lockdown"))
     privileges.lockdown = parse_lockdown(*lockdown);
   privileges.sysfs = files.exists("/sys/kernel");
-  privileges.type_information = files.exists("/sys/kernel/btf/vmlinux");
+  std::error_code error;
+  const std::uintmax_t types = std::filesystem::file_size(files.resolve("/sys/kernel/btf/vmlinux"), error);
+  privileges.type_information = !error && types > 0;
   return privileges;
 }
 

@@ -33,7 +33,7 @@ struct Privileges {
   bool seccomp_filter = false;      // a seccomp filter is on
   std::string lockdown;             // "none", "integrity", "confidentiality"; empty when it cannot be read
   bool sysfs = true;                // /sys is mounted
-  bool type_information = false;    // /sys/kernel/btf/vmlinux is there
+  bool type_information = false;    // /sys/kernel/btf/vmlinux is there, and not empty
 
   [[nodiscard]] bool has(Capability capability) const {
     return (effective >> static_cast<unsigned>(capability) & 1) != 0;
