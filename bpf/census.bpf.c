@@ -82,7 +82,7 @@ struct walk {
 	__u64 gib, gib_end;   /* of that, below one directory of 2 MiB entries */
 	__u32 vma;	      /* what goes into the stretches */
 	__u8 mapping, flags;
-	__u16 forks;
+	__u32 forks, file;
 };
 
 /* An entry that can't be read is 0, which is not present. No branch: callers in loops would double the verifier's work.
@@ -152,6 +152,7 @@ static long visit_table(__u32 i, struct walk *w)
 	stretch->last = last;
 	stretch->mapping = w->mapping;
 	stretch->forks = w->forks;
+	stretch->file = w->file;
 	stretch->flags = w->flags | (entry & LARGE ? CENSUS_HUGE : 0);
 	stretch->copy = copy;
 	used = at + 1;
@@ -248,14 +249,6 @@ static __always_inline bool is_alone(struct vm_area_struct *vma)
 	return root == own && !BPF_CORE_READ(root, rb_left) && !BPF_CORE_READ(root, rb_right);
 }
 
-static __always_inline __u16 forks_of(struct mm_struct *mm)
-{
-	if (!bpf_core_field_exists(mm->write_protect_seq.sequence))
-		return 0;
-	return BPF_CORE_READ(mm, write_protect_seq.sequence) >>
-	       1; /* each copied mapping makes it odd, and even again */
-}
-
 SEC("iter/task_vma")
 int copy_tables(struct bpf_iter__task_vma *ctx)
 {
@@ -286,7 +279,9 @@ int copy_tables(struct bpf_iter__task_vma *ctx)
 	w.end = vma->vm_end;
 	w.vma = vma->vm_start >> 12;
 	w.mapping = mapping_of(vma);
-	w.forks = forks_of(vma->vm_mm);
+	w.forks = BPF_CORE_READ(vma, vm_mm, write_protect_seq.sequence);
+	if (vma->vm_file)
+		w.file = (__u64)BPF_CORE_READ(vma, vm_file, f_inode) >> 6;
 	if (vma->vm_flags & VM_LOCKED)
 		w.flags |= CENSUS_LOCKED;
 	if (vma->vm_flags & VM_SHARED)

@@ -39,8 +39,10 @@ struct census_stretch {
 	__u16 last;
 	__u8 mapping; /* enum census_mapping */
 	__u8 flags;   /* enum census_flags */
-	__u16 forks;  /* another number after each fork that shared the memory; always 0 before Linux 5.11 */
-	__u32 copy;   /* where the copies of its entries begin: last - first of them, or one that maps 2 MiB */
+	__u16 unused;
+	__u32 copy;  /* where the copies of its entries begin: last - first of them, or one that maps 2 MiB */
+	__u32 forks; /* moves with each mapping that a fork shares, and so with each fork */
+	__u32 file;  /* tells one file from another; 0 without */
 };
 
 /* The bit of a table's address in the filter, and that of the GiB it lies in. */
@@ -54,7 +56,7 @@ static inline __u64 census_gib_bit(__u64 address)
 }
 
 #ifdef __cplusplus
-static_assert(sizeof(census_stretch) == 24);
+static_assert(sizeof(census_stretch) == 32);
 #else
-_Static_assert(sizeof(struct census_stretch) == 24, "shared with user space");
+_Static_assert(sizeof(struct census_stretch) == 32, "shared with user space");
 #endif

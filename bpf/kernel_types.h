@@ -198,7 +198,7 @@ struct mm_struct {
 	void *pgd;
 	struct maple_tree mm_mt;
 	struct file *exe_file;
-	struct seqcount write_protect_seq; /* since Linux 5.11; moves at each fork that copies the memory */
+	struct seqcount write_protect_seq; /* moves with each mapping that a fork shares */
 } RELOCATED;
 
 struct renamedata {

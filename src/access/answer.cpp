@@ -23,17 +23,15 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
   join_tables(again, tables_, [&](const Region& region, Table& table) {
     PageMask asked = table.asked & region.own();
     if (!asked.any()) return;
-    doubt_after_fork(region, table);
+    doubt(region, table);
     PageMask cleared = (asked & region.present) - region.accessed;
     if (!scoped_[is_file(region)]) { // else clear_refs may have done it
       table.proven |= cleared;
       table.passed -= cleared;
     }
     // What is mapped here only, MADV_COLD does clear, if it gets there: then it was touched when it is set again.
-    const bool stops = traits_.stops_at_folios && !region.huge;
-    const unsigned stop = stops ? (region.present - table.small).next(0) : kTablePages;
     const PageMask ours = region.shared && table.others ? PageMask{} : region.exclusive();
-    const PageMask sure = ours & table.proven & PageMask::range(0, stop);
+    const PageMask sure = ours & table.proven & PageMask::range(0, stop_in(region, table));
     const PageMask doubtful = (asked & region.accessed) - sure;
     if (!doubtful.any()) return;
     const std::optional<Judged> judged = judge(region, doubtful);
@@ -47,7 +45,21 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
     table.proven -= judged->passed;
     table.proven |= doubtful - judged->passed;
   });
+  forget_unmapped(again);
   settle_flush();
+}
+
+// Splitting a folio of a file, MADV_COLD leaves its pages unmapped: they will be mapped anew, with their neighbours.
+void Tracker::forget_unmapped(const Snapshot& again) {
+  for (Mapped& mapped : mapped_) {
+    auto table = std::ranges::lower_bound(tables_, mapped.address, {}, &Table::address);
+    if (table == tables_.end() || table->address != mapped.address || !table->asked.any()) continue;
+    PageMask present;
+    for (auto region = std::ranges::lower_bound(again.regions, mapped.address, {}, &Region::address);
+         region != again.regions.end() && region->address == mapped.address; ++region)
+      present |= region->present;
+    mapped.pages &= present;
+  }
 }
 
 Verdict Tracker::verdict(const Region& now) const {
@@ -55,7 +67,7 @@ Verdict Tracker::verdict(const Region& now) const {
   Verdict verdict{.touched = now.accessed - around,
                   .maybe = around,
                   .around = around,
-                  .maybe_touched = kUnknownRatio * around.count()};
+                  .maybe_touched = kAroundRatio * around.count()};
   auto table = std::ranges::lower_bound(tables_, now.address, {}, &Table::address);
   if (table == tables_.end() || table->address != now.address) return verdict;
   verdict.sampled = table->unknown | drawn_pages(static_cast<std::uint32_t>(table - tables_.begin()));
@@ -76,7 +88,7 @@ PageMask Tracker::mapped_around(const Region& now) const {
   if (!pages.any()) return pages;
   auto before = std::ranges::lower_bound(mapped_, now.address, {}, &Mapped::address);
   for (; before != mapped_.end() && before->address == now.address; ++before)
-    pages -= before->pages;
+    if (before->file == now.file) pages -= before->pages;
   return pages;
 }
 
@@ -107,7 +119,7 @@ Answer Tracker::answer(const Snapshot& now) const {
     PageMask touched = region.accessed - around;
     if (around.any()) {
       held[kAround] += around.count();
-      held_hot += kUnknownRatio * around.count();
+      held_hot += kAroundRatio * around.count();
     }
     if (table && table->warm) {
       PageMask stuck = region.accessed & table->held, left = region.accessed & table->unknown;

@@ -135,7 +135,8 @@ void Census::State::fill(Region& region, const census_stretch& stretch, const En
             .alone = (stretch.flags & CENSUS_ALONE) != 0,
             .first = stretch.first,
             .last = stretch.last,
-            .forks = stretch.forks};
+            .forks = stretch.forks,
+            .file = stretch.file};
   const bool private_memory = region.mapping == Mapping::anonymous || region.mapping == Mapping::stack;
   if (region.huge) {
     const Entry entry = entries[0];
@@ -144,14 +145,12 @@ void Census::State::fill(Region& region, const census_stretch& stretch, const En
     region.present = region.own();
     if (entry & kEntryAccessed) region.accessed = region.present;
     if (writable) region.writable = region.present;
-    if ((entry & kEntryDirty) != 0) region.written = region.present;
     return;
   }
   const LeafPages pages = scan_leaf(std::span(entries, region.last - region.first), region.first);
   region.present = pages.present;
   region.accessed = pages.accessed;
   region.writable = pages.writable;
-  region.written = pages.dirty;
   if (private_memory) {
     const PageMask read_only = region.present - region.writable;
     for (unsigned page = read_only.next(0); page < kTablePages; page = read_only.next(page + 1))

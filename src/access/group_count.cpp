@@ -10,8 +10,6 @@ namespace {
 
 // Of what is set in a process that came from elsewhere in the window nobody knows when it was touched.
 constexpr double kJoinedRatio = 0.5;
-// The same of what page faults may have mapped for the sake of a neighbour.
-constexpr double kAroundRatio = 0.5;
 
 // Pages that another entry may map, too: in a group, all that is not writable private memory.
 PageMask shareable(const Region& region) {

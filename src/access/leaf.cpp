@@ -15,7 +15,6 @@ LeafPages scan_leaf_portable(std::span<const Entry> entries, unsigned first) {
     pages.present.words[word] |= mapped << bit;
     pages.accessed.words[word] |= (entry >> 5 & mapped) << bit;
     pages.writable.words[word] |= (entry >> 1 & mapped) << bit;
-    pages.dirty.words[word] |= (entry >> 6 & mapped) << bit;
   }
   return pages;
 }
@@ -25,7 +24,7 @@ namespace {
 
 #define HOTSET_AVX2 __attribute__((target("avx2"), always_inline)) inline
 
-constexpr long long kWanted = kEntryPresent | kEntryWritable | kEntryAccessed | kEntryDirty | kEntryProtNone;
+constexpr long long kWanted = kEntryPresent | kEntryWritable | kEntryAccessed | kEntryProtNone;
 
 HOTSET_AVX2 __m256i load_wanted(const Entry* four) {
   return _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(four)), _mm256_set1_epi64x(kWanted));
@@ -63,7 +62,6 @@ __attribute__((target("avx2"))) LeafPages scan_leaf_avx2(const Entry* entries) {
     pages.present.words[w] = present;
     pages.accessed.words[w] = (signs<2>(low) | signs<2>(high) << 32) & present;
     pages.writable.words[w] = (signs<6>(low) | signs<6>(high) << 32) & present;
-    pages.dirty.words[w] = (signs<1>(low) | signs<1>(high) << 32) & present;
   }
   return pages;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the 512 entries of one x86-64 leaf page table say, as sets of pages.
 //
-// A census looks at every entry of the target, so this is the inner loop of the whole program: it moves four bits of
+// A census looks at every entry of the target, so this is the inner loop of the whole program: it moves three bits of
 // each entry into masks, for 32 entries at a time where the CPU has AVX2.
 //
 // Entry layout: Intel SDM vol. 3A, 4.5; the kernel's use of it: arch/x86/include/asm/pgtable_types.h.
@@ -19,7 +19,6 @@ using Entry = unsigned long long; // the kernel's __u64
 inline constexpr Entry kEntryPresent = 1u << 0;
 inline constexpr Entry kEntryWritable = 1u << 1;
 inline constexpr Entry kEntryAccessed = 1u << 5;
-inline constexpr Entry kEntryDirty = 1u << 6;
 inline constexpr Entry kEntryLarge = 1u << 7;    // in a directory: the entry maps 2 MiB or 1 GiB itself
 inline constexpr Entry kEntryProtNone = 1u << 8; // without kEntryPresent: mapped, but every access faults
 inline constexpr Entry kEntryFrame = 0x000f'ffff'ffff'f000;
@@ -28,7 +27,6 @@ struct LeafPages {
   PageMask present;  // mapped: present, or PROT_NONE (the kernel counts those as resident, too)
   PageMask accessed; // of the present ones
   PageMask writable; // of the present ones
-  PageMask dirty;    // of the present ones
 };
 
 // Of the entries of the pages first, first + 1, …; first + entries.size() ≤ 512.

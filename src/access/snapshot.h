@@ -40,9 +40,9 @@ struct Region {
   bool shared = false;                         // MAP_SHARED: pages can be mapped by others even where they are writable
   bool alone = false;                          // the only mapping of its file, at a glance: see exclusive()
   std::uint16_t first = 0, last = kTablePages; // the pages that lie inside the mapping
-  std::uint16_t forks = 0;                     // another number after each fork that shared the memory
+  std::uint32_t forks = 0;                     // another number after each fork that shared the memory
+  std::uint32_t file = 0;                      // tells one file from another; 0 without
   PageMask present{}, accessed{}, writable{};
-  PageMask written{}; // through this entry, since it is there
   // Known to be mapped by another entry, too; a census of one process does not know it.
   PageMask elsewhere{};
 

@@ -118,11 +118,13 @@ void Tracker::adopt(const Snapshot& now) {
     table.warm = table.hidden.any();
   }
   warm_.clear();
-  mapped_.clear();
   present_[0] = present_[1] = 0;
-  join_tables(now, tables_, [this](const Region& region, Table& table) {
-    PageMask gone = region.own() - region.present;
-    if (region.huge) table.small = {}; // when it is taken apart, its folio stays
+  std::swap(mapped_, mapped_before_);
+  mapped_.clear();
+  std::size_t before = 0;
+  const bool all_again = windows_++ % kSeldom == 0;
+  join_tables(now, tables_, [&](const Region& region, Table& table) {
+    const PageMask gone = owned_pages(now, region) - region.present;
     if (gone.any()) {
       table.small -= gone;
       table.passed -= gone;
@@ -133,14 +135,16 @@ void Tracker::adopt(const Snapshot& now) {
       table.hidden -= gone | region.accessed;
       table.hidden_hot = std::clamp(table.hidden_hot, 0.0F, static_cast<float>(table.hidden.count()));
     }
-    doubt_after_fork(region, table);
+    doubt(region, table);
     if (!is_measured(region)) return;
-    if (is_file(region)) mapped_.push_back({region.address, region.present});
+    if (is_file(region)) adopt_file(region, table, before);
     present_[is_file(region)] += region.present.count();
     if (!region.accessed.any()) return;
-    // Memory that only this entry maps by now can be cleared, whatever was found earlier.
+    // Memory that only this entry maps by now can be cleared, whatever was found earlier. What MADV_COLD does not get
+    // to would be passed over again, and looked up again: that is tried now and then.
+    const PageMask reached = all_again ? PageMask::all() : PageMask::range(0, stop_in(region, table));
     table.others = table.others || (region.shared && !region.alone);
-    table.passed = (table.passed - region.exclusive()) | (region.elsewhere & region.present);
+    table.passed = (table.passed - (region.exclusive() & reached)) | (region.elsewhere & region.present);
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
     table.held |= stuck;
     table.unknown |= region.accessed - stuck;
@@ -149,11 +153,28 @@ void Tracker::adopt(const Snapshot& now) {
   });
 }
 
-// What a fork shares is no longer known to be cleared; of files a child maps only what it touches. Once for a table:
-// what it knew of its other regions is forgotten, too.
-void Tracker::doubt_after_fork(const Region& region, Table& table) {
-  if (std::exchange(table.forks, region.forks) == region.forks) return;
-  table.proven &= is_file(region) ? region.own() : region.exclusive();
+// Where others have come to memory that was ours alone, it is not proven any more. `before`: goes along mapped_before_.
+void Tracker::adopt_file(const Region& region, Table& table, std::size_t& before) {
+  mapped_.push_back({region.address, region.file, region.first, region.alone, region.present});
+  while (before < mapped_before_.size() && mapped_before_[before].address < region.address)
+    ++before;
+  for (std::size_t at = before; at < mapped_before_.size() && mapped_before_[at].address == region.address; ++at)
+    if (mapped_before_[at].first == region.first && mapped_before_[at].alone && !region.alone)
+      table.proven -= region.own();
+}
+
+// Where what was proven may be so no longer. Once for a table: what it knew of its other regions is forgotten, too.
+void Tracker::doubt(const Region& region, Table& table) {
+  // A huge page that is taken apart still is one folio.
+  if (std::exchange(table.huge, region.huge) != region.huge) table.proven = table.small = {};
+  if (std::exchange(table.forks, region.forks) != region.forks)
+    table.proven &= region.shared ? region.own() : region.exclusive();
+}
+
+// The page of the region at which MADV_COLD may end its way through the table.
+unsigned Tracker::stop_in(const Region& region, const Table& table) const {
+  if (!traits_.stops_at_folios || region.huge) return kTablePages;
+  return (region.present - table.small).next(0);
 }
 
 // Decides on the scoped clears; returns what they cost. They settle shared and locked pages, and a process's libraries

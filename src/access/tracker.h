@@ -118,8 +118,8 @@ class Tracker {
   // from earlier windows alone, never from this one's sample.
   ClearPlan begin(const Snapshot& now, const Aim& aim, const ClearCosts& costs, const ScopedCosts& scoped);
 
-  // Which of these pages of the region MADV_COLD passes over (mapped elsewhere, not on the kernel's lists); nothing
-  // when it can't be told now (then they count as held for this window and are asked about again).
+  // What the kernel says of these pages of the region, which stayed set (access/judged.h); nothing when it can't be told
+  // now (then they count as held for this window and are asked about again).
   using Judge = std::function<std::optional<Judged>(const Region&, const PageMask&)>;
   // After clearing. `again` holds at least the regions that had pages to clear, read after the clear.
   void settle(const Snapshot& again, const Judge& judge);
@@ -143,7 +143,8 @@ class Tracker {
     float heat = 0.5F;       // share of the asked pages that were set again, lately
     bool tried = false;      // there were such
     float held_heat = -1;    // the same of pages that a scoped clear settled; below 0: it never did
-    std::uint16_t forks = 0; // Region::forks, lately
+    std::uint32_t forks = 0; // Region::forks, lately
+    bool huge = false;       // Region::huge, lately
     bool others = false;     // the window began with shared memory in it that others may map
     bool warm = false;       // else the next five are empty
     PageMask unknown{};      // set at the beginning of the window and left alone by choice
@@ -163,15 +164,21 @@ class Tracker {
     Table* table;
   };
 
-  // Pages of one region that were mapped when the window began.
+  // What was mapped of a file, in one region, when the window began.
   struct Mapped {
     std::uint64_t address = 0;
+    std::uint32_t file = 0; // Region::file
+    std::uint16_t first = 0;
+    bool alone = false;
     PageMask pages{};
   };
 
   void adopt(const Snapshot& now);
   void renew_tables(const Snapshot& now);
-  static void doubt_after_fork(const Region& region, Table& table);
+  void adopt_file(const Region& region, Table& table, std::size_t& before);
+  static void doubt(const Region& region, Table& table);
+  void forget_unmapped(const Snapshot& again);
+  [[nodiscard]] unsigned stop_in(const Region& region, const Table& table) const;
   [[nodiscard]] bool has_tables_of(const Snapshot& now) const;
   double settle_by_scope(const Aim& aim, const ScopedCosts& scoped, ClearPlan& plan);
   void settle_rest(const ClearPlan& plan);
@@ -196,7 +203,9 @@ class Tracker {
   AgeTraits traits_;
   std::vector<Table> tables_;         // ascending by address
   std::vector<Warm> warm_;            // the same; valid during begin(), whose census it points into
-  std::vector<Mapped> mapped_;        // pages of files and shared memory of that census, ascending by address
+  std::vector<Mapped> mapped_;        // regions of files and shared memory of that census, ascending by address
+  std::vector<Mapped> mapped_before_; // of the one before
+  unsigned windows_ = 0;              // begun
   std::uint64_t present_[2] = {0, 0}; // measured pages of that census: anonymous, with a file
   std::vector<Unit> units_;           // the sample of the running window, in the order of the draw
   std::vector<Unit> drawn_;           // the same, ascending by table

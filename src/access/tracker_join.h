@@ -35,6 +35,17 @@ void join_tables(const Snapshot& snapshot, Tables& tables, Visit&& visit) {
   join_tables(snapshot, tables, visit, [](const Region&) {});
 }
 
+// The pages of the region and those of its table that lie in no mapping of this snapshot: all but what the
+// neighbours in the table own.
+inline PageMask owned_pages(const Snapshot& snapshot, const Region& region) {
+  PageMask pages = PageMask::all();
+  if (region.first == 0 && region.last == kTablePages) return pages;
+  auto other = std::ranges::lower_bound(snapshot.regions, region.address, {}, &Region::address);
+  for (; other != snapshot.regions.end() && other->address == region.address; ++other)
+    if (&*other != &region) pages -= other->own();
+  return pages;
+}
+
 // clear_refs tells "file" and "anonymous" apart by this.
 inline bool is_file(const Region& region) {
   return region.mapping == Mapping::file || region.mapping == Mapping::shmem;
@@ -43,14 +54,16 @@ inline bool is_file(const Region& region) {
 inline bool may_be_folios(const Region& region) {
   return region.mapping == Mapping::file;
 }
-// Whose set pages, where they were mapped just now, need not have been touched: a fault that reads maps the neighbours
-// of its page as well, set, if they are in the page cache (fault_around_bytes). One that writes maps its page alone;
-// but newer kernels map the neighbours as written, too, where a write needs no notice to a file system.
+// Whose set pages, where they were mapped just now, need not have been touched: a fault maps the neighbours of its page
+// as well, set, if they are in the page cache (fault_around_bytes; in newer kernels also the rest of a large folio, and
+// what it maps for a write it marks as written). A private page that can be written to is a copy, made for itself.
 inline PageMask around_faults(const Region& region) {
   if (!is_file(region) || region.huge) return {};
-  const bool tells = !(region.shared && region.mapping == Mapping::shmem);
-  return tells ? region.accessed - region.written : region.accessed;
+  return region.shared ? region.accessed : region.accessed - region.writable;
 }
+// Of such pages, the share that is expected to have been touched: who reads whole files touches all, who reads single
+// records one in sixteen.
+inline constexpr double kAroundRatio = 0.5;
 inline bool is_measured(const Region& region) {
   return region.mapping != Mapping::hugetlb && region.mapping != Mapping::special;
 }

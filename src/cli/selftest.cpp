@@ -147,7 +147,7 @@ Result<int> selftest(const SelftestOptions& options) {
   HOTSET_CHECK(output.finish());
   if (failed == 0 && passed == 0)
     return fail(ErrorCode::internal, "judge", "a method",
-                skipped > 0 ? "none could run" : "those that ran are there to compare with, and not judged",
+                unjudged == 0 ? "none could run" : "those that ran are there to compare with, and not judged",
                 "each line says why; --method exact and --method sample are judged where they run");
   return failed > 0 ? kFailedExit : 0;
 }

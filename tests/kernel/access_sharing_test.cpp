@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the census tells of who else maps a page.
+// Pages that others map, too, or that the kernel maps without their being touched.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <thread>
 
+#include "access/meter.h"
+#include "base/fd.h"
 #include "kernel/access_child.h"
 #include "kernel/census_test.h"
 
 namespace hotset {
 namespace {
+
+using namespace std::chrono_literals;
+
+// What a process touches beside what it is told to: stack, heap, code.
+constexpr double kBeside = 64;
 
 using SharingTest = WithCensus;
 
@@ -52,16 +63,91 @@ TEST_F(SharingTest, a_fork_shows_in_its_number_and_nothing_else_does) {
   QuietChild child(
       {[&] { write_pages(memory, 0, 8); }, [&] { grandchild = fork_sleeper(); }, [&] { ::kill(grandchild, SIGKILL); }});
   auto forks = [&] { return read(child.pid()).regions.front().forks; };
-  const std::uint16_t before = forks();
+  const std::uint32_t before = forks();
   child.run(0);
   EXPECT_EQ(forks(), before);
   child.run(1);
-  const std::uint16_t after = forks();
+  const std::uint32_t after = forks();
   EXPECT_NE(after, before);
   child.run(2);
   EXPECT_EQ(forks(), after);
   ::munmap(memory, 8 * 4096);
 }
+
+// A server whose child, which shares its memory, ends just when that is cleared: nobody touches anything.
+TEST_F(SharingTest, pages_whose_sharer_ends_meanwhile_are_not_taken_for_touched) {
+  constexpr std::uint64_t kPages = 16384;
+  constexpr int kTries = 40;
+  char* memory = map_pages(kPages);
+  auto* grandchild = reinterpret_cast<pid_t*>(map_pages(1, MAP_SHARED | MAP_ANONYMOUS));
+  QuietChild child({[&] { write_pages(memory, 0, kPages); }, [&] { *grandchild = fork_sleeper(); },
+                    [&] { ::waitpid(*grandchild, nullptr, 0); }});
+  child.run(0);
+  Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+  ASSERT_TRUE(opened) << to_sentence(opened.error());
+  int caught = 0; // tries in which it ended between the clear and the look at what that did
+  for (int i = 0; i < kTries; ++i) {
+    child.run(0);
+    child.run(1);
+    std::jthread end([&] {
+      clock.sleep_until(clock.now() + i * 100us);
+      ::kill(*grandchild, SIGKILL);
+    });
+    ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+    end.join();
+    Result<MeterReading> reading = opened->read();
+    ASSERT_TRUE(reading);
+    EXPECT_LE(reading->answer.low, kBeside) << i;
+    caught += std::ranges::any_of(reading->answer.held,
+                                  [](const Held& held) { return held.code == kHeldUndecided.code && held.pages > 64; });
+    child.run(2);
+  }
+  ::munmap(grandchild, 4096);
+  ::munmap(memory, kPages * 4096);
+  if (caught == 0) GTEST_SKIP() << "it never ended at the right moment";
+}
+
+// One page in sixteen is touched, of a file in the page cache that was just mapped.
+class AroundFaults : public WithCensus, public testing::WithParamInterface<bool> {
+ protected:
+  static constexpr std::uint64_t kPages = 480, kTouched = kPages / 16; // less than a huge page, which counts whole
+};
+
+TEST_P(AroundFaults, map_pages_that_are_not_taken_for_touched) {
+  const bool writes = GetParam();
+  char name[] = "/tmp/hotset-around-XXXXXX";
+  const Fd on_disk(::mkstemp(name)), in_memory(::memfd_create("around", MFD_CLOEXEC));
+  ::unlink(name);
+  for (int file : {on_disk.get(), in_memory.get()}) {
+    ASSERT_EQ(::ftruncate(file, kPages * 4096), 0);
+    char* memory = map_pages(kPages, MAP_SHARED, file);
+    write_pages(memory, 0, kPages); // they are in the page cache, but the child has its own page table
+    auto touch = [&] {
+      volatile char sum = 0;
+      for (std::uint64_t page = 5; page < kPages; page += 16)
+        if (writes)
+          memory[page * 4096] = 1;
+        else
+          sum = static_cast<char>(sum + memory[page * 4096]);
+    };
+    QuietChild child({touch});
+    Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+    ASSERT_TRUE(opened) << to_sentence(opened.error());
+    for (int window = 0; window < 2; ++window) {
+      ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+      child.run(0);
+      const Result<MeterReading> reading = opened->read();
+      ASSERT_TRUE(reading);
+      EXPECT_LE(reading->answer.low, kTouched + kBeside) << window;
+      EXPECT_GE(reading->answer.high, kTouched) << window;
+      EXPECT_EQ(std::ranges::count(reading->answer.held, kHeldAround.code, &Held::code), window == 0 ? 1 : 0);
+    }
+    ::munmap(memory, kPages * 4096);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Which, AroundFaults, testing::Bool(),
+                         [](const auto& test) { return test.param ? "write" : "read"; });
 
 } // namespace
 } // namespace hotset

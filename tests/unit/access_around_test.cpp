@@ -25,9 +25,9 @@ TEST(Tracker, pages_mapped_around_a_fault_are_bounded_and_known_from_the_next_wi
     target.touch(0, PageMask::range(0, 16));    // of these a single one, if they are of a file
     target.touch(0, PageMask::range(100, 103)); // mapped before
     target.touch(0, PageMask::range(20, 22));
-    target.tables[0].region.written = PageMask::range(20, 22); // a write maps its page alone
+    target.tables[0].region.writable = PageMask::range(20, 22); // copied for a write to private memory
     const bool file = mapping != Mapping::anonymous, shared = mapping == Mapping::shmem;
-    const unsigned known = shared ? 3 : file ? 5 : 21; // of shared memory that doesn't tell
+    const unsigned known = shared ? 3 : file ? 5 : 21;
     Answer answer = tracker.answer(target.census());
     EXPECT_EQ(answer.low, known);
     EXPECT_EQ(answer.high, 21);
@@ -54,9 +54,32 @@ TEST(Tracker, a_table_that_came_in_the_window_is_mapped_around_faults_too) {
   target.begin(tracker, kPlenty);
   target.add(1, Mapping::file);
   target.tables[1].region.present = target.tables[1].region.accessed = PageMask::range(16, 32);
+  target.tables[1].region.writable = {};
   const Answer answer = tracker.answer(target.census());
   EXPECT_EQ(answer.low, 0);
   EXPECT_EQ(answer.high, 16);
+}
+
+// Another file comes to the same place, and pages that the clear itself took out of the page table come back.
+TEST(Tracker, what_was_mapped_before_is_told_from_what_only_has_its_address) {
+  for (bool remapped : {true, false}) {
+    SimulatedTarget target;
+    target.add(1, Mapping::file);
+    target.tables[0].region.writable = {};
+    Tracker tracker(1);
+    constexpr ScopedCosts kNeverScoped{.fixed_us = 1e15};
+    target.begin(tracker, kPlenty, {}, kNeverScoped, [&] {
+      if (!remapped) target.unmap(0, PageMask::range(0, 16)); // MADV_COLD split their folio
+    });
+    if (remapped) {
+      target.unmap(0, PageMask::all());
+      target.tables[0].region.file = 2;
+    }
+    target.touch(0, PageMask::range(0, 16));
+    const Answer answer = tracker.answer(target.census());
+    EXPECT_EQ(answer.low, 0);
+    EXPECT_EQ(answer.high, 16);
+  }
 }
 
 // A process that was born in the window maps its libraries anew; another one has touched some of the same pages.

@@ -67,23 +67,77 @@ TEST(Tracker, pages_whose_last_sharer_ends_after_the_clear_are_not_taken_for_tou
   }
 }
 
-// The same where it was forked after they had been found its own.
-TEST(Tracker, pages_of_our_own_are_so_no_longer_after_a_fork_that_is_over_by_now) {
-  for (bool forks : {false, true}) {
-    SimulatedTarget target = forked();
+// The same where that came after they had been found its own: a fork of private memory, another mapping of the file.
+TEST(Tracker, pages_of_our_own_are_so_no_longer_when_others_have_come_that_are_gone_by_now) {
+  struct Case {
+    Mapping mapping;
+    bool shared;
+  };
+  for (auto [mapping, shared] : {Case{Mapping::anonymous, false}, Case{Mapping::file, false},
+                                 Case{Mapping::shmem, true}, Case{Mapping::file, true}}) {
+    SimulatedTarget target = forked(mapping);
+    for (SimulatedTarget::Table& table : target.tables)
+      table.region.shared = table.region.alone = shared;
     Tracker tracker(1);
     for (int i = 0; i < 2; ++i)
       target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { target.touch(0, PageMask::all()); });
     EXPECT_EQ(tracker.answer(target.census()).low, 512);
     for (SimulatedTarget::Table& table : target.tables) {
       table.stuck = PageMask::all();
-      if (forks) ++table.region.forks;
+      if (shared)
+        table.region.alone = false;
+      else
+        table.region.forks += 2;
     }
     target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { end_child(target); });
     const Answer answer = tracker.answer(target.census());
-    EXPECT_EQ(answer.low, forks ? 0 : 512) << "without a number of forks (before Linux 5.11) it can't be told";
+    EXPECT_EQ(answer.low, 0);
     EXPECT_EQ(answer.high, 512);
   }
+}
+
+// A huge page that was cleared whole is mapped page by page now; it still is one folio, which can't be split.
+TEST(Tracker, a_huge_page_that_is_taken_apart_is_looked_at_anew) {
+  SimulatedTarget target;
+  target.add(1, Mapping::anonymous, true);
+  Tracker tracker(1);
+  for (int i = 0; i < 2; ++i) {
+    target.begin(tracker, kPlenty, {}, kNeverScoped);
+    target.touch(0, PageMask::range(0, 1));
+  }
+  target.tables[0].region.huge = false;
+  target.tables[0].stuck = PageMask::all();
+  target.begin(tracker, kPlenty, {}, kNeverScoped);
+  EXPECT_EQ(tracker.answer(target.census()).low, 0);
+}
+
+// A neighbour in the same table goes, and another one comes to its place.
+TEST(Tracker, what_was_proven_of_a_mapping_is_forgotten_with_it) {
+  SimulatedTarget target;
+  target.add(2);
+  target.tables[1].region.address = target.tables[0].region.address;
+  target.tables[0].region.last = target.tables[1].region.first = 256;
+  target.tables[1].region.vma = 1;
+  for (SimulatedTarget::Table& table : target.tables)
+    table.region.present = table.region.accessed = table.region.writable = table.region.own();
+  Tracker tracker(1);
+  Snapshot both = target.census();
+  tracker.begin(both, kPlenty, {}, kNeverScoped);
+  Snapshot cleared = both;
+  for (Region& region : cleared.regions)
+    region.accessed = {};
+  tracker.settle(cleared, target.judge());
+  Snapshot one = both;
+  one.regions.pop_back();
+  tracker.begin(one, kPlenty, {}, kNeverScoped);
+  tracker.settle(one, target.judge());
+  tracker.begin(both, kPlenty, {}, kNeverScoped);
+  bool asked = false;
+  tracker.settle(both, [&](const Region& region, const PageMask& pages) {
+    asked = asked || region.first == 256;
+    return Judged{.passed = pages};
+  });
+  EXPECT_TRUE(asked);
 }
 
 // It is forked when the page tables have been read, and over before they are read again.
@@ -107,23 +161,30 @@ TEST(Tracker, what_lies_behind_a_part_of_a_larger_folio_is_no_proof_of_touches) 
   for (bool stops : {false, true}) {
     SimulatedTarget target;
     target.add(2);
+    target.stops_at_folios = stops;
     Tracker tracker(1, {.stops_at_folios = stops});
+    auto window = [&] {
+      target.begin(tracker, kPlenty, {}, kNeverScoped);
+      return tracker.answer(target.census());
+    };
     for (int i = 0; i < 3; ++i) {
-      target.begin(tracker, kPlenty);
+      window();
       target.touch(0, PageMask::range(0, 200));
     }
     EXPECT_TRUE(tracker.answer(target.census()).exact());
     EXPECT_EQ(tracker.answer(target.census()).touched, 200);
-    // Page 50 goes, and a part of a larger folio comes in its place; MADV_COLD gets no further.
+    // Page 50 goes, and a part of a larger folio comes in its place.
     target.unmap(0, PageMask::range(50, 51));
-    target.begin(tracker, kPlenty);
+    window();
     target.touch(0, PageMask::range(0, 200));
     target.tables[0].folio = PageMask::range(50, 51);
-    target.tables[0].stuck = PageMask::range(50, kTablePages);
-    target.begin(tracker, kPlenty);
-    const Answer answer = tracker.answer(target.census());
-    EXPECT_EQ(answer.low, stops ? 0 : 149) << "one that goes on has cleared what it ever cleared";
-    EXPECT_EQ(answer.high, 150);
+    Answer answer = window();
+    EXPECT_EQ(answer.low, 0);
+    EXPECT_EQ(answer.high, stops ? 150 : 1);
+    target.tables[0].folio = {};
+    for (int i = 0; i < 17; ++i)
+      answer = window();
+    EXPECT_EQ(answer.high, 0) << "tried again now and then";
   }
 }
 

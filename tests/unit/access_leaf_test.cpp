@@ -52,7 +52,6 @@ TEST(Leaf, fast_scan_equals_the_naive_scan) {
     EXPECT_EQ(fast.present, naive.present);
     EXPECT_EQ(fast.accessed, naive.accessed);
     EXPECT_EQ(fast.writable, naive.writable);
-    EXPECT_EQ(fast.dirty, naive.dirty);
   }
 }
 
@@ -68,7 +67,6 @@ TEST(Leaf, a_part_of_a_table_is_scanned_as_in_the_whole) {
       EXPECT_EQ(part.present, whole.present & PageMask::range(first, last)) << first << ".." << last;
       EXPECT_EQ(part.accessed, whole.accessed & PageMask::range(first, last));
       EXPECT_EQ(part.writable, whole.writable & PageMask::range(first, last));
-      EXPECT_EQ(part.dirty, whole.dirty & PageMask::range(first, last));
     }
 }
 

@@ -17,12 +17,13 @@ struct SimulatedTarget {
   struct Table {
     Region region{};    // the census sees a copy of this
     PageMask stuck{};   // MADV_COLD passes over these
-    PageMask folio{};   // parts of a larger one: where it is said to stop (AgeTraits)
+    PageMask folio{};   // parts of a larger one: it passes over these, too
     PageMask touched{}; // in the running window
     PageMask cached{};  // translations that stay in the TLB
   };
   std::vector<Table> tables;
   bool judge_knows = true;
+  bool stops_at_folios = false;    // MADV_COLD goes no further then
   bool keeps_translations = false; // an idle processor with a TLB that nothing is pushed out of
 
   // Adds adjacent tables of one mapping, every page present and set: a target fresh after its start.
@@ -75,7 +76,7 @@ struct SimulatedTarget {
   void age(const Run& run) {
     std::uint64_t first = ~std::uint64_t{0}, last = 0;
     each_part(run.address, run.end(), [&](Table& table, const PageMask& part) {
-      PageMask changed = (table.region.accessed & part) - table.stuck;
+      PageMask changed = (table.region.accessed & part) - table.stuck - passed_for_folio(table, part);
       table.region.accessed -= changed;
       if (!changed.any()) return;
       first = std::min(first, table.region.address + changed.next(0) * std::uint64_t{4096});
@@ -87,6 +88,10 @@ struct SimulatedTarget {
         table.cached = {};
     else
       each_part(first, last + 4096, [](Table& table, const PageMask& part) { table.cached -= part; });
+  }
+  [[nodiscard]] PageMask passed_for_folio(const Table& table, const PageMask& part) const {
+    const PageMask folio = part & table.folio;
+    return stops_at_folios ? PageMask::range(folio.next(0), kTablePages) : folio;
   }
   void each_part(std::uint64_t from, std::uint64_t to, auto&& visit) {
     for (std::uint64_t address = from; address < to;) {
@@ -101,7 +106,8 @@ struct SimulatedTarget {
     return [this](const Region& region, const PageMask& pages) -> std::optional<Judged> {
       if (!judge_knows) return std::nullopt;
       const Table& table = *find(region.address);
-      return Judged{.passed = pages & table.stuck, .small = PageMask::all() - table.folio};
+      return Judged{.passed = pages & (table.stuck | passed_for_folio(table, PageMask::all())),
+                    .small = PageMask::range(0, pages.last() + 1) - table.folio};
     };
   }
   // Begins a window as the product does.
