@@ -6,8 +6,8 @@
 // frame's bits, and the totals are counted over frames.
 //
 // Only pages that others may map have to pass through here; a page that one entry alone maps is counted where it is.
-// Bits are kept per 512 frames, the frames of a huge page, once one of them was put in: 384 bytes per 2 MiB of physical
-// memory, so at most 0.02 % of the machine's memory, however many processes map it.
+// Bits are kept per 512 frames, the frames of a huge page, once one of them was put in: 448 bytes per 2 MiB of physical
+// memory, so at most 0.03 % of the machine's memory, however many processes map it.
 #pragma once
 
 #include <cstddef>

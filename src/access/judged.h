@@ -7,9 +7,9 @@
 namespace hotset {
 
 struct Judged {
-  PageMask passed{}; // MADV_COLD passes over them
-  // Where MADV_COLD stops at parts of larger folios (AgeTraits): which pages of the region, up to the last that was
-  // asked about, are none.
+  PageMask passed{}; // of the pages asked about, those that MADV_COLD passes over
+  // Where MADV_COLD stops at parts of larger folios (AgeTraits): all pages of the region, up to the last one asked
+  // about, that are none. Elsewhere, and of huge mappings, empty.
   PageMask small{};
 };
 

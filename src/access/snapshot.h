@@ -3,7 +3,7 @@
 // which of them have their Accessed bit set.
 //
 // A region is the part of one leaf table that belongs to one mapping (VMA); neighbouring mappings can share a table and
-// then give two regions of the same address with disjoint pages. 280 bytes a region: about 140 KB per GiB.
+// then give two regions of the same address with disjoint pages. 288 bytes a region: about 144 KB per GiB.
 //
 // The regions of several processes can stand side by side in one snapshot: each process has its addresses in a space of
 // its own, 128 TiB apart (group_meter.h).

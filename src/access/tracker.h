@@ -118,8 +118,8 @@ class Tracker {
   // from earlier windows alone, never from this one's sample.
   ClearPlan begin(const Snapshot& now, const Aim& aim, const ClearCosts& costs, const ScopedCosts& scoped);
 
-  // What the kernel says of these pages of the region, which stayed set (access/judged.h); nothing when it can't be told
-  // now (then they count as held for this window and are asked about again).
+  // What the kernel says of these pages of the region, which stayed set (access/judged.h); nothing when it can't be
+  // told now (then they count as held for this window and are asked about again).
   using Judge = std::function<std::optional<Judged>(const Region&, const PageMask&)>;
   // After clearing. `again` holds at least the regions that had pages to clear, read after the clear.
   void settle(const Snapshot& again, const Judge& judge);
