@@ -57,7 +57,7 @@ Result<> measure(const Case& one, const WorkloadProcess& target, int pidfd, bool
     runs.push_back({.address = target.ready().address + i * step * 4096, .pages = one.pages});
   SystemClock clock;
   Beside beside;
-  std::vector<double> there, from_here, ratios;
+  PairedRounds rounds;
   for (int round = 0; round < kRounds; ++round) {
     std::array<double, 2> took{}; // from another processor, on the target's
     for (bool goes : {false, true}) {
@@ -73,25 +73,14 @@ Result<> measure(const Case& one, const WorkloadProcess& target, int pidfd, bool
       HOTSET_TRY(const ClearReport done, std::move(*report));
       took[goes] = to_seconds(own_cpu_time() - begin) * 1e6 / static_cast<double>(done.runs);
     }
-    from_here.push_back(took[0]);
-    there.push_back(took[1]);
-    ratios.push_back(took[0] / took[1]);
+    rounds.add(took[1], took[0], took[0] / took[1]);
   }
-  const Quartiles ratio = quartiles_of(ratios);
-  const BenchRow row{.bench = "clear",
-                     .name = one.name,
-                     .metric = "run",
-                     .unit = "us",
-                     .hotset = quantile_of(there, 0.5),
-                     .peer = quantile_of(from_here, 0.5),
-                     .peer_name = "from another processor",
-                     .ratio = ratio.median,
-                     .spread = ratio.spread()};
+  const BenchRow row = rounds.row(
+      {.bench = "clear", .name = one.name, .metric = "run", .unit = "us", .peer_name = "from another processor"});
   if (json)
     print_json(row);
   else
-    fmt::print("{:<18}{:>14.2f}{:>24.2f}{:>8.2f}{:>8.2f}\n", one.name, row.hotset, *row.peer, ratio.median,
-               ratio.spread());
+    fmt::print("{:<18}{:>14.2f}{:>24.2f}{:>8.2f}{:>8.2f}\n", one.name, row.hotset, *row.peer, *row.ratio, *row.spread);
   return {};
 }
 

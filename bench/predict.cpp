@@ -96,23 +96,15 @@ void add(const std::string& name, Call call) {
 void print(const Collector& collector, const std::string& name, const std::string& ours, const std::string& peer,
            bool json) {
   const std::vector<double> mine = collector.times(ours), theirs = collector.times(peer);
-  std::vector<double> ratios;
+  PairedRounds rounds;
   for (std::size_t i = 0; i < mine.size(); ++i)
-    ratios.push_back(theirs[i] / mine[i]);
-  const Quartiles ratio = quartiles_of(ratios);
+    rounds.add(mine[i], theirs[i], theirs[i] / mine[i]);
+  const BenchRow row = rounds.row(
+      {.bench = "predict", .name = name, .metric = "row", .unit = "us", .peer_name = "LGBM_BoosterPredictForMat"});
   if (json)
-    print_json({.bench = "predict",
-                .name = name,
-                .metric = "row",
-                .unit = "us",
-                .hotset = quantile_of(mine, 0.5),
-                .peer = quantile_of(theirs, 0.5),
-                .peer_name = "LGBM_BoosterPredictForMat",
-                .ratio = ratio.median,
-                .spread = ratio.spread()});
+    print_json(row);
   else
-    fmt::print("{:<12}{:>12.2f}{:>12.2f}{:>9.2f}{:>9.2f}\n", name, quantile_of(mine, 0.5), quantile_of(theirs, 0.5),
-               ratio.median, ratio.spread());
+    fmt::print("{:<12}{:>12.2f}{:>12.2f}{:>9.2f}{:>9.2f}\n", name, row.hotset, *row.peer, *row.ratio, *row.spread);
 }
 
 Result<> bench(const BenchOptions& options) {

@@ -71,26 +71,17 @@ Result<> take_turn(Turns& turns, const LimitedCgroup& group, const TruthReader& 
 void print_row(const Turns& with, const Turns& without, bool refaults, bool json) {
   const std::vector<double>& ours = refaults ? with.refaults_per_s : with.touches_per_s;
   const std::vector<double>& peers = refaults ? without.refaults_per_s : without.touches_per_s;
-  std::vector<double> ratios;
-  for (std::size_t round = 0; round < ours.size(); ++round)
-    ratios.push_back(refaults ? (peers[round] + 1) / (ours[round] + 1) : ours[round] / peers[round]);
+  PairedRounds rounds;
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    rounds.add(ours[i], peers[i], refaults ? (peers[i] + 1) / (ours[i] + 1) : ours[i] / peers[i]);
   const std::string_view metric = refaults ? "refaults" : "throughput", unit = refaults ? "pages/s" : "touches/s";
-  const Quartiles ratio = quartiles_of(ratios);
-  if (json) {
-    print_json({.bench = "reclaim",
-                .name = with.method,
-                .metric = metric,
-                .unit = unit,
-                .hotset = quantile_of(ours, 0.5),
-                .peer = quantile_of(peers, 0.5),
-                .peer_name = kNone,
-                .ratio = ratio.median,
-                .spread = ratio.spread()});
-  } else {
-    fmt::print("{:<10} {:<22} {:>12.0f} {:>12.0f} {:>7.2f} {:>7.2f}\n", with.method,
-               fmt::format("{}, {}", metric, unit), quantile_of(ours, 0.5), quantile_of(peers, 0.5), ratio.median,
-               ratio.spread());
-  }
+  const BenchRow row =
+      rounds.row({.bench = "reclaim", .name = with.method, .metric = metric, .unit = unit, .peer_name = kNone});
+  if (json)
+    print_json(row);
+  else
+    fmt::print("{:<10} {:<22} {:>12.0f} {:>12.0f} {:>7.2f} {:>7.2f}\n", row.name, fmt::format("{}, {}", metric, unit),
+               row.hotset, *row.peer, *row.ratio, *row.spread);
 }
 
 Result<> bench(const BenchOptions& options) {

@@ -46,27 +46,19 @@ double touches_per_second(const Case& row, bool publish) {
   return static_cast<double>(summary.touches) / summary.seconds;
 }
 
-void measure(const Case& row, bool json) {
-  std::vector<double> with, without, ratios;
+void measure(const Case& one, bool json) {
+  PairedRounds rounds;
   for (int round = 0; round < kRounds; ++round) {
-    with.push_back(touches_per_second(row, true));
-    without.push_back(touches_per_second(row, false));
-    ratios.push_back(with.back() / without.back());
+    const double with = touches_per_second(one, true), without = touches_per_second(one, false);
+    rounds.add(with, without, with / without);
   }
-  const Quartiles ratio = quartiles_of(ratios);
+  const BenchRow row =
+      rounds.row({.bench = "workload", .name = one.name, .metric = "touches", .unit = "1/s", .peer_name = "no-record"});
   if (json)
-    print_json({.bench = "workload",
-                .name = row.name,
-                .metric = "touches",
-                .unit = "1/s",
-                .hotset = quantile_of(with, 0.5),
-                .peer = quantile_of(without, 0.5),
-                .peer_name = "no-record",
-                .ratio = ratio.median,
-                .spread = ratio.spread()});
+    print_json(row);
   else
-    fmt::print("{:<17}{:>12.1f}{:>12.1f}{:>9.3f}{:>9.3f}\n", row.name, 1e9 / quantile_of(with, 0.5),
-               1e9 / quantile_of(without, 0.5), ratio.median, ratio.spread());
+    fmt::print("{:<17}{:>12.1f}{:>12.1f}{:>9.3f}{:>9.3f}\n", row.name, 1e9 / row.hotset, 1e9 / *row.peer, *row.ratio,
+               *row.spread);
 }
 
 Result<> bench(const BenchOptions& options) {

@@ -41,7 +41,7 @@ cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 mapfile -t network < <(env | grep -E '^(PIP|SSL|CURL|REQUESTS|GIT_SSL|https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY)' |
   grep -v '^PIP_FIND_LINKS=')
 
-git -c safe.directory='*' clone --quiet --no-hardlinks "$source" "$root/root/hotset"
+git -c safe.directory='*' clone --quiet --no-hardlinks "$source" "$root/srv/hotset"
 for tree in proc sys dev; do
   mount --rbind "/$tree" "$root/$tree"
   mount --make-rslave "$root/$tree"
@@ -51,6 +51,6 @@ echo "fresh: ./run $*"
 begin=$SECONDS code=0
 env -i "${network[@]}" HOME=/root TERM="${TERM-dumb}" LANG=C.UTF-8 \
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-  chroot "$root" /bin/bash -c 'cd /root/hotset && exec "$@"' bash ./run "$@" || code=$?
+  chroot "$root" /bin/bash -c 'cd /srv/hotset && exec "$@"' bash ./run "$@" || code=$?
 echo "fresh: ./run $* ended with $code after $((SECONDS - begin)) s"
 exit "$code"

@@ -43,14 +43,14 @@ download library --only-binary lightgbm
 # Only lightgbm from source: with :all: pip would compile the build tools as well, for minutes.
 download headers --no-binary lightgbm
 
-mkdir -p "$scratch/root/lib"
+mkdir -p "$scratch/made/lib"
 python3 -m zipfile -e "$scratch"/library/*.whl "$scratch/wheel"
-cp "$scratch/wheel/lightgbm/lib/lib_lightgbm.so" "$scratch/root/lib/"
-tar --extract --gzip --file "$scratch"/headers/*.tar.gz --directory "$scratch/root" --strip-components=1 \
+cp "$scratch/wheel/lightgbm/lib/lib_lightgbm.so" "$scratch/made/lib/"
+tar --extract --gzip --file "$scratch"/headers/*.tar.gz --directory "$scratch/made" --strip-components=1 \
   --wildcards --no-wildcards-match-slash 'lightgbm-*/include' 'lightgbm-*/LICENSE'
-echo "$stamp" >"$scratch/root/stamp"
+echo "$stamp" >"$scratch/made/stamp"
 
 # Whole or not at all.
 mkdir -p "$(dirname "$target")"
 rm -rf "$target"
-mv "$scratch/root" "$target"
+mv "$scratch/made" "$target"
