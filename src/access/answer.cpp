@@ -23,7 +23,7 @@ void Tracker::settle(const Snapshot& again, const Judge& judge) {
   join_tables(again, tables_, [&](const Region& region, Table& table) {
     PageMask asked = table.asked & region.own();
     if (!asked.any()) return;
-    doubt(region, table);
+    if (doubt(region, table)) table.others = true;
     PageMask cleared = (asked & region.present) - region.accessed;
     if (!scoped_[is_file(region)]) { // else clear_refs may have done it
       table.proven |= cleared;
@@ -55,15 +55,14 @@ void Tracker::forget_unmapped(const Snapshot& again) {
     auto table = std::ranges::lower_bound(tables_, mapped.address, {}, &Table::address);
     if (table == tables_.end() || table->address != mapped.address || !table->asked.any()) continue;
     PageMask present;
-    for (auto region = std::ranges::lower_bound(again.regions, mapped.address, {}, &Region::address);
-         region != again.regions.end() && region->address == mapped.address; ++region)
-      present |= region->present;
+    for (const Region& region : regions_at(again, mapped.address))
+      present |= region.present;
     mapped.pages &= present;
   }
 }
 
 Verdict Tracker::verdict(const Region& now) const {
-  const PageMask around = mapped_around(now);
+  PageMask around = mapped_around(now);
   Verdict verdict{.touched = now.accessed - around,
                   .maybe = around,
                   .around = around,
@@ -72,8 +71,11 @@ Verdict Tracker::verdict(const Region& now) const {
   if (table == tables_.end() || table->address != now.address) return verdict;
   verdict.sampled = table->unknown | drawn_pages(static_cast<std::uint32_t>(table - tables_.begin()));
   verdict.sampled &= now.own();
+  around -= verdict.sampled;
+  verdict.maybe = verdict.around = around;
+  verdict.maybe_touched = kAroundRatio * around.count();
   const PageMask present = now.present - verdict.sampled, accessed = now.accessed - verdict.sampled;
-  const PageMask held = present & table->held; // still set, or aged by the kernel
+  const PageMask held = (present & table->held) - around; // still set, or aged by the kernel
   verdict.touched = accessed - table->held - around;
   verdict.maybe |= held;
   verdict.hidden = (table->hidden & present) - accessed;
@@ -122,7 +124,8 @@ Answer Tracker::answer(const Snapshot& now) const {
       held_hot += kAroundRatio * around.count();
     }
     if (table && table->warm) {
-      PageMask stuck = region.accessed & table->held, left = region.accessed & table->unknown;
+      const PageMask set = region.accessed - around;
+      const PageMask stuck = set & table->held, left = set & table->unknown;
       touched -= stuck | left;
       unknown += left.count();
       if (region.locked) {
@@ -216,13 +219,15 @@ std::vector<Draw> Tracker::draws(const Snapshot& now) const {
   drawn.reserve(units_.size());
   for (const Unit& unit : units_) {
     const Table& table = tables_[unit.table];
-    PageMask accessed;
-    for (auto region = std::ranges::lower_bound(now.regions, table.address, {}, &Region::address);
-         region != now.regions.end() && region->address == table.address; ++region)
-      accessed |= region->accessed;
+    PageMask accessed, around;
+    for (const Region& region : regions_at(now, table.address)) {
+      accessed |= region.accessed;
+      around |= mapped_around(region);
+    }
     accessed &= unit.pages;
     PageMask maybe = accessed | (table.hidden & unit.pages);
-    drawn.push_back({.size = unit.pages.count(), .low = (accessed - table.held).count(), .high = maybe.count()});
+    drawn.push_back(
+        {.size = unit.pages.count(), .low = (accessed - table.held - around).count(), .high = maybe.count()});
   }
   return drawn;
 }
@@ -243,7 +248,7 @@ void Tracker::learn(const Snapshot& now) {
   std::uint64_t settled[2] = {0, 0}, settled_again[2] = {0, 0};
   join_tables(now, tables_, [&](const Region& region, Table& table) {
     if (!table.warm) return;
-    const PageMask told = region.own() - table.hidden;
+    const PageMask told = region.own() - table.hidden - mapped_around(region);
     if (const unsigned here = (table.settled & told).count(); here > 0) {
       const unsigned again = (table.settled & told & region.accessed).count();
       table.held_heat = static_cast<float>(again) / static_cast<float>(here);

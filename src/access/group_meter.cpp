@@ -158,7 +158,7 @@ Result<bool> GroupMeter::scan_once(Process& process, const Census::Visit& visit,
       return;
     }
     region.address = to_group(process, region.address);
-    region.alone = false; // of processes read one after the other: what is alone now may be counted by its frame there
+    region.of_group = true;
     visit(region, entries);
   });
   process.last = {};
@@ -316,7 +316,7 @@ Result<> GroupMeter::settle() {
         read_time_ += part->end - part->begin;
         for (Region& region : part->regions) {
           region.address = to_group(*process, region.address);
-          region.alone = false;
+          region.of_group = true;
         }
         again.regions.insert(again.regions.end(), part->regions.begin(), part->regions.end());
       } else {

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kJudgedTables = 512;
 constexpr std::size_t kJudgedFrames = 65536;
 
-bool is_clearable(std::uint64_t flags, std::uint64_t asked) {
-  return (flags & asked) == FrameFlags::kOnLru;
+bool is_on_lru(std::uint64_t flags) {
+  return (flags & FrameFlags::kOnLru) != 0;
 }
 
 } // namespace
@@ -29,8 +29,7 @@ std::optional<Judged> Judge::judge(pid_t pid, std::uint64_t address, const Regio
     // A whole folio has one fate, and older kernels keep its flags with its first page only.
     const std::optional<std::vector<Page>> first = look_up(pid, address, PageMask::range(0, 1));
     if (!first) return std::nullopt;
-    if (first->empty() || !first->front().entry.exclusive() || !is_clearable(first->front().flags, FrameFlags::kOnLru))
-      judged.passed = pages;
+    if (first->empty() || !first->front().entry.exclusive() || !is_on_lru(first->front().flags)) judged.passed = pages;
     return judged;
   }
   const PageMask looked = traits_.stops_at_folios ? PageMask::range(region.first, pages.last() + 1) : pages;
@@ -42,8 +41,7 @@ std::optional<Judged> Judge::judge(pid_t pid, std::uint64_t address, const Regio
     const bool small = (page.flags & FrameFlags::kOfFolio) == 0;
     if (traits_.stops_at_folios && small) judged.small.set(page.page);
     stopped = stopped || (traits_.stops_at_folios && !small);
-    if (!stopped && page.entry.exclusive() && is_clearable(page.flags, FrameFlags::kOnLru | FrameFlags::kOfFolio))
-      judged.passed.clear(page.page);
+    if (!stopped && page.entry.exclusive() && small && is_on_lru(page.flags)) judged.passed.clear(page.page);
   }
   judged.passed &= pages;
   return judged;

@@ -8,8 +8,8 @@ namespace hotset {
 
 struct Judged {
   PageMask passed{}; // of the pages asked about, those that MADV_COLD passes over
-  // Where MADV_COLD stops at parts of larger folios (AgeTraits): all pages of the region, up to the last one asked
-  // about, that are none. Elsewhere, and of huge mappings, empty.
+  // Where MADV_COLD stops at parts of larger folios (AgeTraits): all mapped pages of the region, up to the last one
+  // asked about, that are none. Elsewhere, and of huge mappings, empty.
   PageMask small{};
 };
 

@@ -35,10 +35,11 @@ struct Region {
   std::uint64_t address = 0; // of page 0 of the table: a multiple of 2 MiB
   std::uint32_t vma = 0;     // ordinal of the mapping in its snapshot, ascending with the address
   Mapping mapping = Mapping::anonymous;
-  bool huge = false;                           // one entry maps all the pages: their bits are all set or all clear
-  bool locked = false;                         // mlock: the kernel refuses to age it
-  bool shared = false;                         // MAP_SHARED: pages can be mapped by others even where they are writable
-  bool alone = false;                          // the only mapping of its file, at a glance: see exclusive()
+  bool huge = false;     // one entry maps all the pages: their bits are all set or all clear
+  bool locked = false;   // mlock: the kernel refuses to age it
+  bool shared = false;   // MAP_SHARED: pages can be mapped by others even where they are writable
+  bool alone = false;    // the only mapping of its file, at a glance: see exclusive()
+  bool of_group = false; // of processes read one after the other: what is alone now may be counted by its frame there
   std::uint16_t first = 0, last = kTablePages; // the pages that lie inside the mapping
   std::uint32_t forks = 0;                     // another number after each fork that shared the memory
   std::uint32_t file = 0;                      // tells one file from another; 0 without
@@ -50,7 +51,7 @@ struct Region {
   // Pages that this entry alone maps: writable private memory (a fork takes the write permission away on both sides),
   // and shared memory that is mapped once.
   [[nodiscard]] PageMask exclusive() const {
-    if (shared) return alone && mapping == Mapping::shmem ? present : PageMask{};
+    if (shared) return alone && !of_group && mapping == Mapping::shmem ? present : PageMask{};
     return writable & present;
   }
 };

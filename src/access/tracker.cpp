@@ -23,6 +23,8 @@ constexpr double kNotWorthSampling_us = 300; // an exact window this cheap is no
 constexpr double kWorthSampling = 2;         // a sample that is asked for is drawn where all costs this many times it
 // What widens a sampled interval by next to nothing is settled once in so many windows, however cheap that is.
 constexpr unsigned kSeldom = 16;
+// What lies behind a part of a larger folio is tried again once in so many windows, some tables in each.
+constexpr unsigned kTryAgain = 16;
 
 } // namespace
 
@@ -122,7 +124,7 @@ void Tracker::adopt(const Snapshot& now) {
   std::swap(mapped_, mapped_before_);
   mapped_.clear();
   std::size_t before = 0;
-  const bool all_again = windows_++ % kSeldom == 0;
+  ++windows_;
   join_tables(now, tables_, [&](const Region& region, Table& table) {
     const PageMask gone = owned_pages(now, region) - region.present;
     if (gone.any()) {
@@ -142,7 +144,8 @@ void Tracker::adopt(const Snapshot& now) {
     if (!region.accessed.any()) return;
     // Memory that only this entry maps by now can be cleared, whatever was found earlier. What MADV_COLD does not get
     // to would be passed over again, and looked up again: that is tried now and then.
-    const PageMask reached = all_again ? PageMask::all() : PageMask::range(0, stop_in(region, table));
+    const bool again = (windows_ + static_cast<std::size_t>(&table - tables_.data())) % kTryAgain == 0;
+    const PageMask reached = again ? PageMask::all() : PageMask::range(0, stop_in(region, table));
     table.others = table.others || (region.shared && !region.alone);
     table.passed = (table.passed - (region.exclusive() & reached)) | (region.elsewhere & region.present);
     PageMask stuck = region.locked ? region.accessed : region.accessed & table.passed;
@@ -153,22 +156,31 @@ void Tracker::adopt(const Snapshot& now) {
   });
 }
 
-// Where others have come to memory that was ours alone, it is not proven any more. `before`: goes along mapped_before_.
+// What was proven of another file at this place says nothing of this one; and where others have come to memory that was
+// ours alone, it is not proven any more. `before`: goes along mapped_before_.
 void Tracker::adopt_file(const Region& region, Table& table, std::size_t& before) {
-  mapped_.push_back({region.address, region.file, region.first, region.alone, region.present});
+  mapped_.push_back({region.address, region.file, region.alone, region.present});
   while (before < mapped_before_.size() && mapped_before_[before].address < region.address)
     ++before;
-  for (std::size_t at = before; at < mapped_before_.size() && mapped_before_[at].address == region.address; ++at)
-    if (mapped_before_[at].first == region.first && mapped_before_[at].alone && !region.alone)
-      table.proven -= region.own();
+  for (std::size_t at = before; at < mapped_before_.size() && mapped_before_[at].address == region.address; ++at) {
+    const Mapped& was = mapped_before_[at];
+    if (!(was.pages & region.own()).any()) continue;
+    if (was.file != region.file) {
+      table.small -= region.own();
+      table.passed -= region.own();
+    }
+    if (was.file != region.file || (was.alone && !region.alone)) table.proven -= region.own();
+  }
 }
 
-// Where what was proven may be so no longer. Once for a table: what it knew of its other regions is forgotten, too.
-void Tracker::doubt(const Region& region, Table& table) {
-  // A huge page that is taken apart still is one folio.
+// Whether a fork has shared the memory since the table was looked at last. Then, and where a huge page is taken apart,
+// which still is one folio, what was proven may be so no longer. Once for a table: what it knew of its other regions is
+// forgotten, too.
+bool Tracker::doubt(const Region& region, Table& table) {
   if (std::exchange(table.huge, region.huge) != region.huge) table.proven = table.small = {};
-  if (std::exchange(table.forks, region.forks) != region.forks)
-    table.proven &= region.shared ? region.own() : region.exclusive();
+  if (std::exchange(table.forks, region.forks) == region.forks) return false;
+  table.proven &= region.shared ? PageMask{} : region.exclusive();
+  return true;
 }
 
 // The page of the region at which MADV_COLD may end its way through the table.

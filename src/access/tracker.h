@@ -68,7 +68,9 @@ struct Held {
 inline constexpr Held kHeldLocked{"locked",
                                   "locked pages: their Accessed bits wait for a scoped clear within the budget"};
 inline constexpr Held kHeldShared{
-    "shared", "pages that other processes may map, too: their Accessed bits wait for a scoped clear within the budget"};
+    "shared",
+    "pages that other processes may map, too, or of larger folios: their Accessed bits wait for a scoped clear within "
+    "the budget"};
 inline constexpr Held kHeldUndecided{
     "undecided", "pages that were set again at once, and it is not known yet whether they can be cleared"};
 inline constexpr Held kHeldAround{
@@ -145,7 +147,7 @@ class Tracker {
     float held_heat = -1;    // the same of pages that a scoped clear settled; below 0: it never did
     std::uint32_t forks = 0; // Region::forks, lately
     bool huge = false;       // Region::huge, lately
-    bool others = false;     // the window began with shared memory in it that others may map
+    bool others = false;     // when the window began, or since, others may have mapped shared memory in it
     bool warm = false;       // else the next five are empty
     PageMask unknown{};      // set at the beginning of the window and left alone by choice
     PageMask held{};         // set at the beginning and not clearable
@@ -168,7 +170,6 @@ class Tracker {
   struct Mapped {
     std::uint64_t address = 0;
     std::uint32_t file = 0; // Region::file
-    std::uint16_t first = 0;
     bool alone = false;
     PageMask pages{};
   };
@@ -176,7 +177,7 @@ class Tracker {
   void adopt(const Snapshot& now);
   void renew_tables(const Snapshot& now);
   void adopt_file(const Region& region, Table& table, std::size_t& before);
-  static void doubt(const Region& region, Table& table);
+  static bool doubt(const Region& region, Table& table);
   void forget_unmapped(const Snapshot& again);
   [[nodiscard]] unsigned stop_in(const Region& region, const Table& table) const;
   [[nodiscard]] bool has_tables_of(const Snapshot& now) const;

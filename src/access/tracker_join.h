@@ -35,14 +35,18 @@ void join_tables(const Snapshot& snapshot, Tables& tables, Visit&& visit) {
   join_tables(snapshot, tables, visit, [](const Region&) {});
 }
 
+// The regions of the table at `address`.
+inline auto regions_at(const Snapshot& snapshot, std::uint64_t address) {
+  return std::ranges::equal_range(snapshot.regions, address, {}, &Region::address);
+}
+
 // The pages of the region and those of its table that lie in no mapping of this snapshot: all but what the
 // neighbours in the table own.
 inline PageMask owned_pages(const Snapshot& snapshot, const Region& region) {
   PageMask pages = PageMask::all();
   if (region.first == 0 && region.last == kTablePages) return pages;
-  auto other = std::ranges::lower_bound(snapshot.regions, region.address, {}, &Region::address);
-  for (; other != snapshot.regions.end() && other->address == region.address; ++other)
-    if (&*other != &region) pages -= other->own();
+  for (const Region& other : regions_at(snapshot, region.address))
+    if (&other != &region) pages -= other.own();
   return pages;
 }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -63,9 +65,11 @@ class QuietChild {
 // For a step: a child that only waits, for fork's sake.
 inline pid_t fork_sleeper() {
   const pid_t pid = ::fork();
-  if (pid == 0)
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // with a test that failed before it ended it
     for (;;)
       ::pause();
+  }
   return pid;
 }
 

@@ -82,6 +82,29 @@ TEST(Tracker, what_was_mapped_before_is_told_from_what_only_has_its_address) {
   }
 }
 
+// What a sample finds mapped around a fault is no hit that speaks for the rest, and nothing is held for two reasons.
+TEST(Tracker, pages_mapped_around_a_fault_are_no_hits_of_a_sample) {
+  SimulatedTarget target;
+  target.add(64, Mapping::file);
+  for (SimulatedTarget::Table& table : target.tables)
+    table.region.writable = {};
+  Tracker tracker(1);
+  const Aim sample{.method = Aim::Method::sample, .budget_us = 500, .error_pages = 600};
+  target.begin(tracker, sample, {}, {.fixed_us = 1e15});
+  for (SimulatedTarget::Table& table : target.tables) {
+    table.region.file = 2;
+    table.region.accessed = PageMask::all();
+  }
+  const Answer answer = tracker.answer(target.census());
+  ASSERT_GT(answer.units, 0U);
+  EXPECT_EQ(answer.low, 0);
+  EXPECT_EQ(answer.high, 64 * 512);
+  std::uint64_t held = 0;
+  for (const Held& part : answer.held)
+    held += part.pages;
+  EXPECT_LE(held, 64U * 512);
+}
+
 // A process that was born in the window maps its libraries anew; another one has touched some of the same pages.
 TEST(GroupCount, what_a_born_process_maps_around_its_faults_is_settled_by_who_is_known_to_have_touched_it) {
   for (bool settled : {false, true}) {

@@ -96,6 +96,46 @@ TEST(Tracker, pages_of_our_own_are_so_no_longer_when_others_have_come_that_are_g
   }
 }
 
+// Of several processes nothing is ours by being mapped once; that others have come is seen all the same.
+TEST(Tracker, of_a_group_too_what_was_proven_ends_when_others_come_or_another_file) {
+  for (bool another : {false, true}) {
+    SimulatedTarget target = forked(Mapping::shmem);
+    for (SimulatedTarget::Table& table : target.tables)
+      table.region.alone = table.region.of_group = true;
+    Tracker tracker(1);
+    for (int i = 0; i < 3; ++i)
+      target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { target.touch(0, PageMask::all()); });
+    EXPECT_EQ(tracker.answer(target.census()).low, 512);
+    for (SimulatedTarget::Table& table : target.tables) {
+      table.stuck = PageMask::all();
+      if (another)
+        table.region.file = 7;
+      else
+        table.region.alone = false;
+    }
+    target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { end_child(target); });
+    EXPECT_EQ(tracker.answer(target.census()).low, 0);
+  }
+}
+
+// A child that is forked when the tables have been read maps the parent's shared memory, too.
+TEST(Tracker, a_fork_within_the_clear_shares_shared_memory) {
+  SimulatedTarget target = forked(Mapping::shmem);
+  for (SimulatedTarget::Table& table : target.tables)
+    table.region.alone = true;
+  Tracker tracker(1);
+  for (int i = 0; i < 2; ++i)
+    target.begin(tracker, kPlenty, {}, kNeverScoped, [&] { target.touch(0, PageMask::all()); });
+  EXPECT_EQ(tracker.answer(target.census()).low, 512);
+  target.tables[0].stuck = PageMask::all();
+  target.begin(tracker, kPlenty, {}, kNeverScoped, [&] {
+    end_child(target);
+    for (SimulatedTarget::Table& table : target.tables)
+      table.region.forks += 2;
+  });
+  EXPECT_EQ(tracker.answer(target.census()).low, 0);
+}
+
 // A huge page that was cleared whole is mapped page by page now; it still is one folio, which can't be split.
 TEST(Tracker, a_huge_page_that_is_taken_apart_is_looked_at_anew) {
   SimulatedTarget target;

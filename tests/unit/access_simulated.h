@@ -107,7 +107,8 @@ struct SimulatedTarget {
       if (!judge_knows) return std::nullopt;
       const Table& table = *find(region.address);
       return Judged{.passed = pages & (table.stuck | passed_for_folio(table, PageMask::all())),
-                    .small = PageMask::range(0, pages.last() + 1) - table.folio};
+                    .small = stops_at_folios ? (PageMask::range(0, pages.last() + 1) & region.present) - table.folio
+                                             : PageMask{}};
     };
   }
   // Begins a window as the product does.
