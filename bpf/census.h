@@ -42,7 +42,7 @@ struct census_stretch {
 	__u16 unused;
 	__u32 copy;  /* where the copies of its entries begin: last - first of them, or one that maps 2 MiB */
 	__u32 forks; /* moves with each mapping that a fork shares, and so with each fork */
-	__u32 file;  /* tells one file from another; 0 without */
+	__u32 file;  /* tells one file from another, as long as the kernel knows both; 0 without */
 };
 
 /* The bit of a table's address in the filter, and that of the GiB it lies in. */

@@ -4,11 +4,12 @@
 #include "access/clear_count.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
+#include <thread>
 
 #include "base/fd.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr const char* kFolder = "/run/hotset";
 constexpr const char* kName = "clears";
-constexpr int kTries = 100; // for the lock: who holds it for longer was stopped in the middle
+constexpr int kTries = 20; // for the lock, a millisecond each: who holds it for longer was stopped in the middle
 
 // Closed where it is not ours alone.
 Fd open_file() {
@@ -42,21 +43,25 @@ off_t place_of(pid_t pid) {
   return static_cast<off_t>(pid) * static_cast<off_t>(sizeof(std::uint32_t));
 }
 
-// The number of one process, locked or unlocked.
-void set_lock(const Fd& fd, pid_t pid, short type) {
+// The number of one process, locked or unlocked; whether it is.
+bool set_lock(const Fd& fd, pid_t pid, short type) {
   struct flock lock{};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = place_of(pid);
   lock.l_len = sizeof(std::uint32_t);
-  for (int i = 0; ::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0 && i < kTries; ++i)
-    ::sched_yield();
+  for (int i = 0; i < kTries; ++i) {
+    if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
 }
 
 // Behind the end of the file are zeros, too.
-std::uint32_t number_at(const Fd& fd, pid_t pid) {
+std::optional<std::uint32_t> number_at(const Fd& fd, pid_t pid) {
   std::uint32_t number = 0;
-  return ::pread(fd.get(), &number, sizeof(number), place_of(pid)) == sizeof(number) ? number : 0;
+  const ssize_t got = ::pread(fd.get(), &number, sizeof(number), place_of(pid));
+  return got == sizeof(number) || got == 0 ? std::optional(number) : std::nullopt;
 }
 
 } // namespace
@@ -64,16 +69,16 @@ std::uint32_t number_at(const Fd& fd, pid_t pid) {
 std::optional<std::uint32_t> count_clear(pid_t pid) {
   const Fd& fd = file();
   if (!fd || pid <= 0) return std::nullopt;
-  set_lock(fd, pid, F_WRLCK);
-  const std::uint32_t number = number_at(fd, pid) + 1;
-  const bool done = ::pwrite(fd.get(), &number, sizeof(number), place_of(pid)) == sizeof(number);
+  if (!set_lock(fd, pid, F_WRLCK)) return std::nullopt;
+  std::optional<std::uint32_t> number = number_at(fd, pid);
+  if (number && ::pwrite(fd.get(), &++*number, sizeof(*number), place_of(pid)) != sizeof(*number)) number.reset();
   set_lock(fd, pid, F_UNLCK);
-  return done ? std::optional(number) : std::nullopt;
+  return number;
 }
 
 std::optional<std::uint32_t> clears_of(pid_t pid) {
   const Fd& fd = file();
-  return fd && pid > 0 ? std::optional(number_at(fd, pid)) : std::nullopt;
+  return fd && pid > 0 ? number_at(fd, pid) : std::nullopt;
 }
 
 } // namespace hotset

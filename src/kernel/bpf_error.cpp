@@ -52,8 +52,8 @@ Explanation no_type_information(const Privileges& privileges) {
   // It is there. libbpf, which looks for it in other places next, forgets why this one would not do.
   if (privileges.type_information)
     return {ErrorCode::internal,
-            "the kernel's type information (BTF) could not be loaded: it takes some 10 MiB of memory, "
-            "or is newer than this hotset",
+            "the kernel's type information (BTF) could not be loaded: there is not enough memory for it, "
+            "or it is newer than this hotset",
             "raise the memory limit of this process (ulimit -d, ulimit -v, its cgroup), or use a newer hotset"};
   return {ErrorCode::unsupported, std::string(kNoTypes), std::string(kTypesRemedy)};
 }
