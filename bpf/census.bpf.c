@@ -82,7 +82,7 @@ struct walk {
 	__u64 gib, gib_end;   /* of that, below one directory of 2 MiB entries */
 	__u32 vma;	      /* what goes into the stretches */
 	__u8 mapping, flags;
-	__u32 forks, file;
+	__u32 forks, content;
 };
 
 /* An entry that can't be read is 0, which is not present. No branch: callers in loops would double the verifier's work.
@@ -152,7 +152,7 @@ static long visit_table(__u32 i, struct walk *w)
 	stretch->last = last;
 	stretch->mapping = w->mapping;
 	stretch->forks = w->forks;
-	stretch->file = w->file;
+	stretch->content = w->content;
 	stretch->flags = w->flags | (entry & LARGE ? CENSUS_HUGE : 0);
 	stretch->copy = copy;
 	used = at + 1;
@@ -249,6 +249,19 @@ static __always_inline bool is_alone(struct vm_area_struct *vma)
 	return root == own && !BPF_CORE_READ(root, rb_left) && !BPF_CORE_READ(root, rb_right);
 }
 
+/*
+ * A hash of what the mapping shows where: the file, and which of its pages address 0 would show. Anonymous memory has
+ * its own page numbers for a file's, and keeps them when it is moved (mremap); 0 where it never was.
+ */
+static __always_inline __u32 content_of(struct vm_area_struct *vma, __u8 mapping)
+{
+	__u64 shift = vma->vm_pgoff - (vma->vm_start >> 12), mixed = shift * 0x9e3779b97f4a7c15ULL;
+
+	if (vma->vm_file)
+		return ((__u64)BPF_CORE_READ(vma, vm_file, f_inode) >> 6) ^ (mixed >> 32);
+	return mapping == CENSUS_ANONYMOUS && shift ? mixed >> 32 | 1 : 0;
+}
+
 SEC("iter/task_vma")
 int copy_tables(struct bpf_iter__task_vma *ctx)
 {
@@ -280,8 +293,7 @@ int copy_tables(struct bpf_iter__task_vma *ctx)
 	w.vma = vma->vm_start >> 12;
 	w.mapping = mapping_of(vma);
 	w.forks = BPF_CORE_READ(vma, vm_mm, write_protect_seq.sequence);
-	if (vma->vm_file)
-		w.file = (__u64)BPF_CORE_READ(vma, vm_file, f_inode) >> 6;
+	w.content = content_of(vma, w.mapping);
 	if (vma->vm_flags & VM_LOCKED)
 		w.flags |= CENSUS_LOCKED;
 	if (vma->vm_flags & VM_SHARED)

@@ -40,9 +40,9 @@ struct census_stretch {
 	__u8 mapping; /* enum census_mapping */
 	__u8 flags;   /* enum census_flags */
 	__u16 unused;
-	__u32 copy;  /* where the copies of its entries begin: last - first of them, or one that maps 2 MiB */
-	__u32 forks; /* moves with each mapping that a fork shares, and so with each fork */
-	__u32 file;  /* tells one file from another, as long as the kernel knows both; 0 without */
+	__u32 copy;    /* where the copies of its entries begin: last - first of them, or one that maps 2 MiB */
+	__u32 forks;   /* moves with each mapping that a fork shares, and so with each fork */
+	__u32 content; /* tells apart what mappings show at an address, files most of all; 0: nothing to tell */
 };
 
 /* The bit of a table's address in the filter, and that of the GiB it lies in. */

@@ -215,6 +215,7 @@ struct vm_area_struct {
 	unsigned long vm_end;
 	struct mm_struct *vm_mm;
 	unsigned long vm_flags;
+	unsigned long vm_pgoff;
 	const void *vm_ops;
 	struct file *vm_file;
 	struct {

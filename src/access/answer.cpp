@@ -90,7 +90,7 @@ PageMask Tracker::mapped_around(const Region& now) const {
   if (!pages.any()) return pages;
   auto before = std::ranges::lower_bound(mapped_, now.address, {}, &Mapped::address);
   for (; before != mapped_.end() && before->address == now.address; ++before)
-    if (before->file == now.file) pages -= before->pages;
+    if (before->content == now.content) pages -= before->pages;
   return pages;
 }
 

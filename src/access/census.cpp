@@ -136,7 +136,7 @@ void Census::State::fill(Region& region, const census_stretch& stretch, const En
             .first = stretch.first,
             .last = stretch.last,
             .forks = stretch.forks,
-            .file = stretch.file};
+            .content = stretch.content};
   const bool private_memory = region.mapping == Mapping::anonymous || region.mapping == Mapping::stack;
   if (region.huge) {
     const Entry entry = entries[0];

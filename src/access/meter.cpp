@@ -30,8 +30,10 @@ Result<> AccessMeter::begin(const Aim& aim) {
   if (has_window_) tracker_.learn(last_);
   if (!has_window_ || clock_->now() - last_.end > kBackToBack) {
     HOTSET_CHECK(census_->read_into(last_, subject_));
+    last_space_ = census_->address_space();
     read_time_ += last_.end - last_.begin;
   }
+  space_ = last_space_;
   contest_.begin_window(has_window_ && clears_of(subject_.pid()) != clear_);
   has_window_ = true;
   clear_ = count_clear(subject_.pid());
@@ -66,6 +68,9 @@ Result<MeterReading> AccessMeter::read() {
   const Nanoseconds cpu = own_cpu_time();
   HOTSET_CHECK(census_->read_into(last_, subject_));
   MeterReading reading;
+  last_space_ = census_->address_space();
+  reading.execed = last_space_ != space_;
+  if (reading.execed) tracker_.forget();
   reading.answer = tracker_.answer(last_);
   reading.answer.hugetlb += census_->giant_pages();
   reading.approach = plan_.approach;

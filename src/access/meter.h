@@ -33,6 +33,7 @@ struct MeterReading {
   std::uint64_t unreadable = 0; // page tables that could not be read: the counts are lower bounds
   bool contested = false;       // another hotset cleared the same bits in this window or the one before
   bool unwatched = false;       // it can't be told whether one did
+  bool execed = false;          // another program runs than when the window began: what that had mapped is gone
 };
 
 // Whether others cleared the bits of a window's target. What they leave in the TLB hides touches of the next window,
@@ -78,7 +79,9 @@ class AccessMeter {
   Tracker tracker_;
   Ager ager_;
   ScopedCosts scoped_costs_;
-  Snapshot last_;  // the newest whole census
+  Snapshot last_;                // the newest whole census
+  std::uint64_t last_space_ = 0; // whose address space that is of, and that which began the window
+  std::uint64_t space_ = 0;
   Snapshot again_; // what was read after the clear
   bool has_window_ = false;
   std::optional<std::uint32_t> clear_; // the number of the one that began the window

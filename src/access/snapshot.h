@@ -42,7 +42,7 @@ struct Region {
   bool of_group = false; // of processes read one after the other: what is alone now may be counted by its frame there
   std::uint16_t first = 0, last = kTablePages; // the pages that lie inside the mapping
   std::uint32_t forks = 0;                     // another number after each fork that shared the memory
-  std::uint32_t file = 0;                      // tells files apart that the kernel knows at a time; 0 without
+  std::uint32_t content = 0; // tells what mappings show at an address: a file, moved memory; 0: nothing to tell
   PageMask present{}, accessed{}, writable{};
   // Known to be mapped by another entry, too; a census of one process does not know it.
   PageMask elsewhere{};

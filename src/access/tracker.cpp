@@ -139,7 +139,7 @@ void Tracker::adopt(const Snapshot& now) {
     }
     doubt(region, table);
     if (!is_measured(region)) return;
-    if (is_file(region)) adopt_file(region, table, before);
+    if (is_file(region) || region.content != 0) adopt_content(region, table, before);
     present_[is_file(region)] += region.present.count();
     if (!region.accessed.any()) return;
     // Memory that only this entry maps by now can be cleared, whatever was found earlier. What MADV_COLD does not get
@@ -156,20 +156,29 @@ void Tracker::adopt(const Snapshot& now) {
   });
 }
 
+void Tracker::forget() {
+  tables_.clear();
+  mapped_.clear();
+  units_.clear();
+  drawn_.clear();
+  flushes_.clear();
+  frame_ = 0;
+}
+
 // What was proven of another file at this place says nothing of this one; and where others have come to memory that was
 // ours alone, it is not proven any more. `before`: goes along mapped_before_.
-void Tracker::adopt_file(const Region& region, Table& table, std::size_t& before) {
-  mapped_.push_back({region.address, region.file, region.alone, region.present});
+void Tracker::adopt_content(const Region& region, Table& table, std::size_t& before) {
+  mapped_.push_back({region.address, region.content, region.alone, region.present});
   while (before < mapped_before_.size() && mapped_before_[before].address < region.address)
     ++before;
   for (std::size_t at = before; at < mapped_before_.size() && mapped_before_[at].address == region.address; ++at) {
     const Mapped& was = mapped_before_[at];
     if (!(was.pages & region.own()).any()) continue;
-    if (was.file != region.file) {
+    if (was.content != region.content) {
       table.small -= region.own();
       table.passed -= region.own();
     }
-    if (was.file != region.file || (was.alone && !region.alone)) table.proven -= region.own();
+    if (was.content != region.content || (was.alone && !region.alone)) table.proven -= region.own();
   }
 }
 

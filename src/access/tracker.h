@@ -73,9 +73,10 @@ inline constexpr Held kHeldShared{
     "the budget"};
 inline constexpr Held kHeldUndecided{
     "undecided", "pages that were set again at once, and it is not known yet whether they can be cleared"};
-inline constexpr Held kHeldAround{
-    "around",
-    "pages of files that page faults mapped in the window: the kernel maps the touched page's neighbours, too"};
+inline constexpr Held kHeldAround{"around",
+                                  "pages that came set in the window: neighbours of a touched page of a file, which "
+                                  "the kernel maps with it, or memory "
+                                  "that was moved"};
 inline constexpr Held kHeldTlb{
     "tlb", "pages that may have been touched through cached translations, which a scoped clear leaves alone"};
 
@@ -132,6 +133,8 @@ class Tracker {
   [[nodiscard]] Verdict verdict(const Region& now) const;
   // Address spaces in which the plan's scoped clears settle pages, ascending.
   [[nodiscard]] std::vector<std::uint64_t> scoped_spaces() const;
+  // The process went to another program: what is there now came in this window, and nothing is remembered.
+  void forget();
   // Lets the running window's sample teach the next design: call once, with the census that ends the window.
   void learn(const Snapshot& now);
 
@@ -166,17 +169,17 @@ class Tracker {
     Table* table;
   };
 
-  // What was mapped of a file, in one region, when the window began.
+  // What was mapped of a file, or of memory that was moved, in one region, when the window began.
   struct Mapped {
     std::uint64_t address = 0;
-    std::uint32_t file = 0; // Region::file
+    std::uint32_t content = 0; // Region::content
     bool alone = false;
     PageMask pages{};
   };
 
   void adopt(const Snapshot& now);
   void renew_tables(const Snapshot& now);
-  void adopt_file(const Region& region, Table& table, std::size_t& before);
+  void adopt_content(const Region& region, Table& table, std::size_t& before);
   static bool doubt(const Region& region, Table& table);
   void forget_unmapped(const Snapshot& again);
   [[nodiscard]] unsigned stop_in(const Region& region, const Table& table) const;

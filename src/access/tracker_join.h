@@ -61,8 +61,10 @@ inline bool may_be_folios(const Region& region) {
 // Whose set pages, where they were mapped just now, need not have been touched: a fault maps the neighbours of its page
 // as well, set, if they are in the page cache (fault_around_bytes; in newer kernels also the rest of a large folio, and
 // what it maps for a write it marks as written). A private page that can be written to is a copy, made for itself.
+// Memory that was moved (mremap) keeps its bits.
 inline PageMask around_faults(const Region& region) {
-  if (!is_file(region) || region.huge) return {};
+  if (!is_file(region)) return region.content != 0 ? region.accessed : PageMask{};
+  if (region.huge) return {};
   return region.shared ? region.accessed : region.accessed - region.writable;
 }
 // Of such pages, the share that is expected to have been touched: who reads whole files touches all, who reads single

@@ -87,6 +87,9 @@ void add_access_flags(const Answer& answer, const MeterReading& reading, const M
     flag("measured_twice", "another hotset cleared the same Accessed bits: touches can be lost to it");
   if (reading.unwatched)
     flag("others_unseen", "/run/hotset/clears can't be used: another hotset on the same target would not be noticed");
+  if (reading.execed)
+    flag("execed",
+         "the process went to another program in the window: what it had mapped before is not in these numbers");
   if (damon) flag("damon_active", "DAMON clears Accessed bits of pages that it samples: touches can be lost to it");
   if (answer.huge > 0)
     flag("huge_pages",

@@ -55,6 +55,8 @@ class QuietChild {
     ASSERT_EQ(::write(command_, &step, 1), 1);
     ASSERT_EQ(::read(answer_, &step, 1), 1);
   }
+  // One that never comes back.
+  void start(unsigned char step) { ASSERT_EQ(::write(command_, &step, 1), 1); }
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:

@@ -149,5 +149,89 @@ TEST_P(AroundFaults, map_pages_that_are_not_taken_for_touched) {
 INSTANTIATE_TEST_SUITE_P(Which, AroundFaults, testing::Bool(),
                          [](const auto& test) { return test.param ? "write" : "read"; });
 
+// A window of a large file slides over it, always at the same address: each time one page in sixteen is read.
+TEST_F(SharingTest, another_part_of_the_same_file_is_not_what_was_mapped_before) {
+  constexpr std::uint64_t kPages = 480;
+  const Fd file(::memfd_create("slides", MFD_CLOEXEC));
+  ASSERT_EQ(::ftruncate(file.get(), 2 * kPages * 4096), 0);
+  char* memory = map_pages(2 * kPages, MAP_SHARED, file.get());
+  write_pages(memory, 0, 2 * kPages);
+  auto look = [&](std::uint64_t first) {
+    ::mmap(memory, kPages * 4096, PROT_READ, MAP_SHARED | MAP_FIXED, file.get(), static_cast<off_t>(first * 4096));
+    volatile char sum = 0;
+    for (std::uint64_t page = 5; page < kPages; page += 16)
+      sum = static_cast<char>(sum + memory[page * 4096]);
+  };
+  QuietChild child({[&] { look(0); }, [&] { look(kPages); }});
+  child.run(0);
+  Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+  ASSERT_TRUE(opened) << to_sentence(opened.error());
+  for (unsigned char window = 0; window < 4; ++window) {
+    ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+    child.run(window % 2 == 0 ? 1 : 0);
+    const Result<MeterReading> reading = opened->read();
+    ASSERT_TRUE(reading);
+    EXPECT_LE(reading->answer.low, kPages / 16 + kBeside) << int{window};
+    EXPECT_GE(reading->answer.high, kPages / 16) << int{window};
+  }
+  ::munmap(memory, 2 * kPages * 4096);
+}
+
+// Pages whose bits could not be cleared, as a child shares them, go to another address: nobody touches them.
+TEST_F(SharingTest, moved_memory_is_not_taken_for_touched) {
+  constexpr std::uint64_t kPages = 2048;
+  char* memory = map_pages(kPages);
+  char* place = map_pages(kPages);
+  volatile pid_t grandchild = 0;
+  QuietChild child({[&] {
+                      write_pages(memory, 0, kPages);
+                      grandchild = fork_sleeper();
+                    },
+                    [&] { ::mremap(memory, kPages * 4096, kPages * 4096, MREMAP_MAYMOVE | MREMAP_FIXED, place); },
+                    [&] { ::kill(grandchild, SIGKILL); }});
+  child.run(0);
+  Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+  ASSERT_TRUE(opened) << to_sentence(opened.error());
+  ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1}));
+  child.run(1);
+  const Result<MeterReading> reading = opened->read();
+  ASSERT_TRUE(reading);
+  EXPECT_LE(reading->answer.low, kBeside);
+  EXPECT_GE(reading->answer.high, kPages);
+  child.run(2);
+  ::munmap(memory, kPages * 4096);
+  ::munmap(place, kPages * 4096);
+}
+
+// The memory of the program before is gone, and most of what is mapped of the new one was mapped around faults.
+TEST_F(SharingTest, an_exec_in_the_window_is_told_and_nothing_old_counts) {
+  QuietChild child({[] { ::execl("/bin/sleep", "sleep", "60", nullptr); }});
+  Result<AccessMeter> opened = AccessMeter::open(*census, {child.pid(), 0}, clock, 1);
+  ASSERT_TRUE(opened) << to_sentence(opened.error());
+  ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+  Result<MeterReading> reading = opened->read();
+  ASSERT_TRUE(reading);
+  EXPECT_FALSE(reading->execed);
+  child.start(0);
+  PageCount files; // in guests they are in memory
+  for (int i = 0; i < 1000 && files.present == 0; ++i) {
+    clock.sleep_until(clock.now() + 10ms);
+    reading = opened->read();
+    ASSERT_TRUE(reading);
+    if (!reading->execed) continue;
+    for (Mapping mapping : {Mapping::file, Mapping::shmem}) {
+      files.present += reading->answer.by_mapping[static_cast<std::size_t>(mapping)].present;
+      files.accessed += reading->answer.by_mapping[static_cast<std::size_t>(mapping)].accessed;
+    }
+  }
+  EXPECT_GT(files.present, 0);
+  EXPECT_LT(files.accessed, files.present);
+  ASSERT_TRUE(opened->begin({.method = Aim::Method::exact, .budget_us = 1e6}));
+  reading = opened->read();
+  ASSERT_TRUE(reading);
+  EXPECT_FALSE(reading->execed);
+  ::kill(child.pid(), SIGKILL);
+}
+
 } // namespace
 } // namespace hotset

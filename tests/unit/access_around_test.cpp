@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "access/tracker.h"
 #include "unit/access_simulated.h"
@@ -73,13 +74,52 @@ TEST(Tracker, what_was_mapped_before_is_told_from_what_only_has_its_address) {
     });
     if (remapped) {
       target.unmap(0, PageMask::all());
-      target.tables[0].region.file = 2;
+      target.tables[0].region.content = 2;
     }
     target.touch(0, PageMask::range(0, 16));
     const Answer answer = tracker.answer(target.census());
     EXPECT_EQ(answer.low, 0);
     EXPECT_EQ(answer.high, 16);
   }
+}
+
+// Two tables: one is moved within the window, bits and all, the other one was moved before and stays.
+TEST(Tracker, memory_that_was_moved_in_the_window_is_bounded_and_what_was_moved_before_is_known) {
+  SimulatedTarget target;
+  target.add(2);
+  target.tables[1].region.content = 9;
+  Tracker tracker(1);
+  target.begin(tracker, kPlenty);
+  target.tables[0].region.address += 100 * kTableBytes;
+  target.tables[0].region.content = 7;
+  std::swap(target.tables[0], target.tables[1]);              // ascending
+  target.tables[1].region.accessed = PageMask::range(0, 300); // nobody touched them
+  target.touch(0, PageMask::range(0, 40));
+  Answer answer = tracker.answer(target.census());
+  EXPECT_EQ(answer.low, 40);
+  EXPECT_EQ(answer.high, 340);
+  ASSERT_EQ(answer.held.size(), 1U);
+  EXPECT_EQ(answer.held[0].code, kHeldAround.code);
+
+  target.begin(tracker, kPlenty);
+  target.touch(1, PageMask::range(0, 10));
+  EXPECT_EQ(tracker.answer(target.census()).low, 10);
+}
+
+// As after an exec: an address that was known before says nothing of what is there now.
+TEST(Tracker, what_it_forgot_is_new) {
+  SimulatedTarget target;
+  target.add(1);
+  target.add(1, Mapping::file);
+  target.tables[1].region.writable = {};
+  Tracker tracker(1);
+  target.begin(tracker, kPlenty);
+  for (SimulatedTarget::Table& table : target.tables)
+    table.region.accessed = PageMask::range(0, 100);
+  tracker.forget();
+  const Answer answer = tracker.answer(target.census());
+  EXPECT_EQ(answer.low, 100);
+  EXPECT_EQ(answer.high, 200);
 }
 
 // What a sample finds mapped around a fault is no hit that speaks for the rest, and nothing is held for two reasons.
@@ -92,7 +132,7 @@ TEST(Tracker, pages_mapped_around_a_fault_are_no_hits_of_a_sample) {
   const Aim sample{.method = Aim::Method::sample, .budget_us = 500, .error_pages = 600};
   target.begin(tracker, sample, {}, {.fixed_us = 1e15});
   for (SimulatedTarget::Table& table : target.tables) {
-    table.region.file = 2;
+    table.region.content = 2;
     table.region.accessed = PageMask::all();
   }
   const Answer answer = tracker.answer(target.census());

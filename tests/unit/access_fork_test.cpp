@@ -109,7 +109,7 @@ TEST(Tracker, of_a_group_too_what_was_proven_ends_when_others_come_or_another_fi
     for (SimulatedTarget::Table& table : target.tables) {
       table.stuck = PageMask::all();
       if (another)
-        table.region.file = 7;
+        table.region.content = 7;
       else
         table.region.alone = false;
     }
